@@ -53,7 +53,7 @@ impl fmt::Display for Granularity {
 /// assert_eq!(datestamp.to_string(), "2002-06-01T19:20:30Z");
 /// assert_eq!(datestamp.format(Granularity::Day).to_string(), "2002-06-01");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Datestamp(i64);
 
 impl Datestamp {

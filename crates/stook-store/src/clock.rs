@@ -1,0 +1,246 @@
+//! The store's time: what datestamps and response dates are made from.
+//!
+//! Enters: the system's clock, which may jump. Leaves: two readings that keep the first promise, "nothing is missed":
+//!
+//! - a **writer** stamps its records with a time no earlier than any response date ever given out;
+//! - a **reader** gives out a response date no later than the stamp of any write it cannot see yet.
+//!
+//! Both hold across threads, processes, restarts and clock steps through one small file beside the store. A writer
+//! holds an exclusive lock on it from before it reads the clock until its transaction is over; the kernel releases
+//! the lock if the writer dies. A reader that finds the file free may say "now" and notes that it did; a reader that
+//! finds it locked says the time at which the writer began.
+//!
+//! ```text
+//! bytes 0..8   when the current (or last) write began
+//! bytes 8..16  the latest time ever given out as a response date or taken as a stamp
+//! ```
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use stook_oai::Datestamp;
+
+/// How far given-out response dates may run ahead of what has reached the disk. Only a power failure together with a
+/// clock that wakes up in the past could use the gap, and only for this long.
+const UNSYNCED: Duration = Duration::from_secs(60);
+
+/// Where the time comes from; tests hand in one that jumps.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Datestamp + Send + Sync>);
+
+impl Clock {
+    /// The system's clock.
+    pub fn system() -> Clock {
+        Clock::new(|| {
+            let seconds = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs());
+            i64::try_from(seconds)
+                .ok()
+                .and_then(Datestamp::from_unix)
+                .unwrap_or_default()
+        })
+    }
+
+    /// A clock of one's own.
+    pub fn new(now: impl Fn() -> Datestamp + Send + Sync + 'static) -> Clock {
+        Clock(Arc::new(now))
+    }
+
+    /// A clock that stands still.
+    pub fn fixed(at: Datestamp) -> Clock {
+        Clock::new(move || at)
+    }
+
+    /// The time, to the second.
+    pub fn now(&self) -> Datestamp {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Clock({})", self.now())
+    }
+}
+
+/// The clock file of one store.
+pub(crate) struct StoreClock {
+    clock: Clock,
+    // Two handles, because a lock belongs to a handle: a reader's lock must conflict with our own writer's.
+    reading: Mutex<Reading>,
+    writing: Mutex<File>,
+}
+
+struct Reading {
+    file: File,
+    synced: Datestamp,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Times {
+    writing_since: Datestamp,
+    latest: Datestamp,
+}
+
+/// A write in progress. While it lives, readers say no later time than `stamp`.
+pub(crate) struct Flight<'a> {
+    file: MutexGuard<'a, File>,
+    /// The earliest datestamp this write may use.
+    pub(crate) stamp: Datestamp,
+}
+
+impl StoreClock {
+    pub(crate) fn open(path: &Path, clock: Clock) -> io::Result<StoreClock> {
+        let open = || {
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(path)
+        };
+        let reading = Mutex::new(Reading {
+            file: open()?,
+            synced: Datestamp::default(),
+        });
+        Ok(StoreClock {
+            clock,
+            reading,
+            writing: Mutex::new(open()?),
+        })
+    }
+
+    /// The system's time, which may be behind the store's after a clock step.
+    pub(crate) fn system_now(&self) -> Datestamp {
+        self.clock.now()
+    }
+
+    /// Begins a write: waits for any other to end, then fixes the earliest stamp.
+    pub(crate) fn begin(&self) -> io::Result<Flight<'_>> {
+        let mut file = lock(&self.writing);
+        file.lock()?;
+        let stamp = self.clock.now().max(read(&mut file)?.latest);
+        write(
+            &mut file,
+            Times {
+                writing_since: stamp,
+                latest: stamp,
+            },
+        )?;
+        Ok(Flight { file, stamp })
+    }
+
+    /// A response date: no write that is invisible to a snapshot taken *after* this call has an earlier stamp.
+    pub(crate) fn response_date(&self) -> io::Result<Datestamp> {
+        let mut reading = lock(&self.reading);
+        match reading.file.try_lock_shared() {
+            Ok(()) => {
+                let answer = self.give_out(&mut reading);
+                reading.file.unlock()?;
+                answer
+            }
+            Err(TryLockError::WouldBlock) => Ok(read(&mut reading.file)?.writing_since),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn give_out(&self, reading: &mut Reading) -> io::Result<Datestamp> {
+        let times = read(&mut reading.file)?;
+        let now = self.clock.now().max(times.latest);
+        if now > times.latest {
+            write(&mut reading.file, Times { latest: now, ..times })?;
+        }
+        if now.unix() - reading.synced.unix() >= UNSYNCED.as_secs() as i64 {
+            reading.file.sync_data()?;
+            reading.synced = now;
+        }
+        Ok(now)
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        // Closing the file releases the lock too; an error here changes nothing we could mend.
+        let _ = self.file.unlock();
+    }
+}
+
+/// A panic while the lock was held leaves nothing half done: every use reads the file anew.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A new or torn file reads as "never": the store's last datestamp still bounds the stamps.
+fn read(file: &mut File) -> io::Result<Times> {
+    let mut bytes = [0; 16];
+    file.seek(SeekFrom::Start(0))?;
+    match file.read_exact(&mut bytes) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Times::default()),
+        Err(error) => return Err(error),
+    }
+    let [writing_since, latest] = [0, 8].map(|at| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[at..at + 8]);
+        Datestamp::from_unix(i64::from_le_bytes(word)).unwrap_or_default()
+    });
+    Ok(Times { writing_since, latest })
+}
+
+fn write(file: &mut File, times: Times) -> io::Result<()> {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&times.writing_since.unix().to_le_bytes());
+    bytes[8..].copy_from_slice(&times.latest.unix().to_le_bytes());
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    fn stepping(start: i64) -> (Clock, Arc<AtomicI64>) {
+        let hand = Arc::new(AtomicI64::new(start));
+        let seen = hand.clone();
+        (
+            Clock::new(move || Datestamp::from_unix(seen.load(Ordering::SeqCst)).unwrap()),
+            hand,
+        )
+    }
+
+    #[test]
+    fn a_reader_says_now_when_nobody_writes_and_the_begin_when_somebody_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, hand) = stepping(100);
+        let store = StoreClock::open(&folder.path().join("clock"), clock).unwrap();
+        assert_eq!(store.response_date().unwrap().unix(), 100);
+        let flight = store.begin().unwrap();
+        hand.store(200, Ordering::SeqCst);
+        assert_eq!(store.response_date().unwrap().unix(), 100);
+        drop(flight);
+        assert_eq!(store.response_date().unwrap().unix(), 200);
+    }
+
+    #[test]
+    fn a_stamp_is_never_earlier_than_a_response_date_given_out_before_the_clock_stepped_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clock");
+        let (clock, hand) = stepping(1_000);
+        assert_eq!(
+            StoreClock::open(&path, clock.clone())
+                .unwrap()
+                .response_date()
+                .unwrap()
+                .unix(),
+            1_000
+        );
+        hand.store(10, Ordering::SeqCst);
+        let reopened = StoreClock::open(&path, clock).unwrap();
+        assert_eq!(reopened.begin().unwrap().stamp.unix(), 1_000);
+    }
+}

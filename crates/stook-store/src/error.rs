@@ -1,0 +1,117 @@
+//! What can go wrong in a store, and what the operator may try.
+
+use std::io;
+use std::path::PathBuf;
+
+use stook_oai::{Identifier, MetadataPrefix, SetSpec};
+
+/// A failure of the store. Protocol errors are not here: an unknown record is an answer, not a failure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no store at this path.
+    #[error("there is no store at {}", .0.display())]
+    Missing(PathBuf),
+    /// A store is already at this path.
+    #[error("there is already a file at {}", .0.display())]
+    Exists(PathBuf),
+    /// The file is something else.
+    #[error("{} is not a Stook store", .0.display())]
+    NotAStore(PathBuf),
+    /// The store was written by a later version of the program.
+    #[error("the store has layout version {found}; this program knows versions up to {known}")]
+    TooNew {
+        /// The version in the file.
+        found: i64,
+        /// The latest version this program can read.
+        known: i64,
+    },
+    /// The repository is not in the store.
+    #[error("the store has no repository named {0:?}")]
+    UnknownRepository(String),
+    /// The format was never declared for this repository.
+    #[error("the repository has no metadata format {0}")]
+    UnknownFormat(MetadataPrefix),
+    /// No such record.
+    #[error("there is no record {0}")]
+    UnknownRecord(Identifier),
+    /// The set is used by records and cannot be removed.
+    #[error("set {0} still has {1} records")]
+    SetInUse(SetSpec, u64),
+    /// The disk has no room left. Nothing of the unfinished transaction was kept.
+    #[error("the disk is full; everything committed before is safe")]
+    DiskFull,
+    /// The store or its folder cannot be written.
+    #[error("the store cannot be written: {0}")]
+    NotWritable(String),
+    /// Another program holds the store for longer than we wait.
+    #[error("the store is held by another program")]
+    Busy,
+    /// The file is damaged.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// Reading or writing a file beside the store failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Anything else the database reports.
+    #[error("the database reports: {0}")]
+    Database(String),
+}
+
+impl StoreError {
+    /// What the operator may try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing(_) => "create it with `stook init`, or name the configuration with -c",
+            Self::Exists(_) => "choose another path, or remove the file if it is not needed",
+            Self::NotAStore(_) => "check the `store` setting",
+            Self::TooNew { .. } => "use the newer Stook that wrote it",
+            Self::UnknownRepository(_) => "name one that `stook status` lists",
+            Self::UnknownFormat(_) => "add it to the configuration under [[format]]",
+            Self::UnknownRecord(_) => "look the identifier up with `stook export`",
+            Self::SetInUse(..) => "take the records out of the set first",
+            Self::DiskFull => "free some space and run the command again; it continues",
+            Self::NotWritable(_) => "check the owner and permissions of the store and its folder",
+            Self::Busy => "wait for the other program, or stop it",
+            Self::Damaged(_) => "restore a backup; `stook check` lists what is wrong",
+            Self::Io { .. } => "check the path and its permissions",
+            Self::Database(_) => "run `stook check`",
+        }
+    }
+
+    /// Whether the same call may succeed later without anybody mending anything here.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Busy | Self::DiskFull)
+    }
+
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
+        let what = what.into();
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull => StoreError::DiskFull,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                StoreError::NotWritable(format!("{what}: {source}"))
+            }
+            _ => StoreError::Io { what, source },
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                StoreError::NotWritable(error.to_string())
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
+            _ => StoreError::Database(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! From an encoded batch to a new state of the lists, in one transaction.
+//!
+//! ```text
+//! compare   each record with what is there, in index order        → what changes
+//! publish   the changed ones, in input order, at new positions    → record rows
+//! file      identifiers, list members and tallies, in index order → ident, member, tally
+//! ```
+//! Looking up and filing in index order keeps a batch's work on neighbouring pages even when the input is not sorted.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::OptionalExtension;
+
+use super::encode::{Batch, Encoded, EncodedContent};
+use super::segment::Segments;
+use super::{Sqlite, Write};
+use crate::body::{Decompressor, Digest, digest, digest_deleted};
+use crate::change::sets_with_ancestors;
+use crate::{Outcome, Position, StoreError};
+
+/// What is known of a record before the change.
+#[derive(Clone, Copy)]
+pub(super) struct Existing {
+    pub(super) position: Position,
+    pub(super) digest: Digest,
+}
+
+/// Asked for every change that meets an existing record; `Some` settles the change without publishing anything.
+pub(super) type Screen<'a> = dyn FnMut(&Existing, bool) -> Result<Option<Outcome>, StoreError> + 'a;
+
+impl Sqlite {
+    /// Commits the batch; outcomes are in the order of its changes.
+    pub(super) fn commit(
+        &self,
+        batch: &Batch,
+        screen: &mut Screen<'_>,
+    ) -> Result<(Vec<Outcome>, Published), StoreError> {
+        self.write(|write| {
+            let plans = compare(write, &batch.changes, screen)?;
+            let mut publication = Publication::new(self, write, batch)?;
+            let mut outcomes = Vec::with_capacity(plans.len());
+            for (change, plan) in batch.changes.iter().zip(plans) {
+                outcomes.push(match plan {
+                    Plan::Settled(outcome) => outcome,
+                    Plan::Publish(existing) => publication.publish(change, existing)?,
+                });
+            }
+            let published = publication.file()?;
+            Ok((outcomes, published))
+        })
+    }
+}
+
+/// The positions a commit took, if any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Published {
+    pub(super) first: Position,
+    pub(super) last: Position,
+}
+
+enum Plan {
+    Settled(Outcome),
+    Publish(Option<Existing>),
+}
+
+fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> Result<Vec<Plan>, StoreError> {
+    let mut order: Vec<usize> = (0..changes.len()).collect();
+    order.sort_by_key(|&at| (changes[at].format, changes[at].identifier.as_str(), at));
+    let mut find = write
+        .transaction
+        .prepare_cached("SELECT position, digest FROM ident WHERE format = ?1 AND identifier = ?2")?;
+    let mut plans: Vec<Option<Plan>> = (0..changes.len()).map(|_| None).collect();
+    let mut previous: Option<&Encoded> = None;
+    for at in order {
+        let change = &changes[at];
+        let twin = previous.filter(|other| other.format == change.format && other.identifier == change.identifier);
+        if let Some(twin) = twin {
+            plans[at] = Some(Plan::Settled(Outcome::Repeated {
+                same: same_content(twin, change),
+            }));
+            continue;
+        }
+        previous = Some(change);
+        let existing = find
+            .query_row((change.format, &change.identifier), |row| {
+                Ok(Existing {
+                    position: Position::from_sql(row.get(0)?),
+                    digest: row.get(1)?,
+                })
+            })
+            .optional()?;
+        plans[at] = Some(match existing {
+            None => Plan::Publish(None),
+            Some(existing) => {
+                let same = is_same(write, &existing, change)?;
+                match screen(&existing, same)? {
+                    Some(outcome) => Plan::Settled(outcome),
+                    None if same => Plan::Settled(Outcome::Unchanged),
+                    None => Plan::Publish(Some(existing)),
+                }
+            }
+        });
+    }
+    Ok(plans
+        .into_iter()
+        .map(|plan| plan.unwrap_or(Plan::Settled(Outcome::Unchanged)))
+        .collect())
+}
+
+fn same_content(one: &Encoded, other: &Encoded) -> bool {
+    use EncodedContent::{Deleted, Live};
+    match (&one.content, &other.content) {
+        (Live { digest, .. }, Live { digest: other, .. }) => digest == other,
+        (Deleted, Deleted) => one.set_specs == other.set_specs,
+        _ => false,
+    }
+}
+
+/// Whether the change would leave everything as it is.
+fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<bool, StoreError> {
+    match &change.content {
+        EncodedContent::Live { digest, .. } => Ok(*digest == existing.digest),
+        EncodedContent::Deleted if !change.set_specs.is_empty() => {
+            Ok(existing.digest == digest_deleted(&change.set_specs))
+        }
+        EncodedContent::Deleted => is_deleted(write, existing, true),
+        EncodedContent::Restored => is_deleted(write, existing, false),
+        // A deleted record may still have content to forget.
+        EncodedContent::Erased => Ok(false),
+    }
+}
+
+fn is_deleted(write: &Write<'_>, existing: &Existing, deleted: bool) -> Result<bool, StoreError> {
+    let mut find = write
+        .transaction
+        .prepare_cached("SELECT deleted FROM record WHERE position = ?1")?;
+    Ok(find.query_row([existing.position.to_sql()], |row| row.get::<_, bool>(0))? == deleted)
+}
+
+/// A batch on its way into the lists.
+struct Publication<'a> {
+    sqlite: &'a Sqlite,
+    write: &'a Write<'a>,
+    batch: &'a Batch,
+    segments: Segments,
+    first: Position,
+    last: Position,
+    /// What the index of identifiers shall say: (format, identifier) → (position, digest).
+    idents: BTreeMap<(i64, &'a str), (Position, Digest)>,
+    /// New list members, to be sorted before they are written.
+    members: Vec<(i64, Position)>,
+    lists: HashMap<(i64, String), i64>,
+    /// Change of the tallies: (list, segment) → members gained or lost.
+    tallies: BTreeMap<(i64, i64), i64>,
+    /// Change of the number of deleted records: format → gained or lost.
+    deleted: BTreeMap<i64, i64>,
+}
+
+impl<'a> Publication<'a> {
+    fn new(sqlite: &'a Sqlite, write: &'a Write<'a>, batch: &'a Batch) -> Result<Self, StoreError> {
+        Ok(Publication {
+            sqlite,
+            write,
+            batch,
+            segments: Segments::load(&write.transaction)?,
+            first: write.last.next_at(write.stamp),
+            last: write.last,
+            idents: BTreeMap::new(),
+            members: Vec::new(),
+            lists: HashMap::new(),
+            tallies: BTreeMap::new(),
+            deleted: BTreeMap::new(),
+        })
+    }
+
+    /// Gives the record its new position and contents.
+    fn publish(&mut self, change: &'a Encoded, existing: Option<Existing>) -> Result<Outcome, StoreError> {
+        let Some(existing) = existing else {
+            return self.publish_new(change);
+        };
+        let (old_set_specs, was_deleted, has_body): (String, bool, bool) = self
+            .write
+            .transaction
+            .prepare_cached("SELECT set_specs, deleted, body IS NOT NULL FROM record WHERE position = ?1")?
+            .query_row([existing.position.to_sql()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        if matches!(change.content, EncodedContent::Restored) && !has_body {
+            return Ok(Outcome::NothingToRestore);
+        }
+        if matches!(change.content, EncodedContent::Erased) && was_deleted {
+            return self.forget(existing, has_body);
+        }
+        let keeps_sets = change.set_specs.is_empty() && !matches!(change.content, EncodedContent::Live { .. });
+        let set_specs = if keeps_sets { &old_set_specs } else { &change.set_specs };
+        let position = self.take_position();
+        let (outcome, digest) = match &change.content {
+            EncodedContent::Live {
+                digest,
+                dictionary,
+                body,
+            } => {
+                self.insert(change, position, set_specs, false, *dictionary, Some(body))?;
+                (Outcome::Changed, *digest)
+            }
+            EncodedContent::Deleted => {
+                self.carry(existing.position, position, set_specs, true)?;
+                (Outcome::Deleted, digest_deleted(set_specs))
+            }
+            EncodedContent::Erased => {
+                self.insert(change, position, set_specs, true, None, None)?;
+                (Outcome::Deleted, digest_deleted(set_specs))
+            }
+            EncodedContent::Restored => {
+                self.carry(existing.position, position, set_specs, false)?;
+                (Outcome::Changed, self.digest_at(position, set_specs)?)
+            }
+        };
+        self.write
+            .transaction
+            .prepare_cached("DELETE FROM record WHERE position = ?1")?
+            .execute([existing.position.to_sql()])?;
+        self.leave(change.format, &old_set_specs, existing.position)?;
+        *self.deleted.entry(change.format).or_default() +=
+            i64::from(outcome == Outcome::Deleted) - i64::from(was_deleted);
+        self.enter(change, set_specs, position, digest)?;
+        Ok(outcome)
+    }
+
+    fn publish_new(&mut self, change: &'a Encoded) -> Result<Outcome, StoreError> {
+        let (outcome, digest, dictionary, body) = match &change.content {
+            EncodedContent::Live {
+                digest,
+                dictionary,
+                body,
+            } => (Outcome::New, *digest, *dictionary, Some(body)),
+            EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
+            EncodedContent::Deleted | EncodedContent::Erased => {
+                (Outcome::Deleted, digest_deleted(&change.set_specs), None, None)
+            }
+        };
+        let position = self.take_position();
+        self.insert(change, position, &change.set_specs, body.is_none(), dictionary, body)?;
+        self.enter(change, &change.set_specs, position, digest)?;
+        *self.deleted.entry(change.format).or_default() += i64::from(outcome == Outcome::Deleted);
+        Ok(outcome)
+    }
+
+    fn take_position(&mut self) -> Position {
+        self.last = self.last.next_at(self.write.stamp);
+        self.last
+    }
+
+    fn insert(
+        &self,
+        change: &Encoded,
+        position: Position,
+        set_specs: &str,
+        deleted: bool,
+        dictionary: Option<i64>,
+        body: Option<&Vec<u8>>,
+    ) -> Result<(), StoreError> {
+        self.write
+            .transaction
+            .prepare_cached("INSERT INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
+            .execute((
+                position.to_sql(),
+                change.format,
+                &change.identifier,
+                set_specs,
+                deleted,
+                dictionary,
+                body,
+            ))?;
+        Ok(())
+    }
+
+    /// Copies the record's content to its new position.
+    fn carry(&self, from: Position, to: Position, set_specs: &str, deleted: bool) -> Result<(), StoreError> {
+        self.write
+            .transaction
+            .prepare_cached(
+                "INSERT INTO record SELECT ?2, format, identifier, ?3, ?4, dictionary, body
+                 FROM record WHERE position = ?1",
+            )?
+            .execute((from.to_sql(), to.to_sql(), set_specs, deleted))?;
+        Ok(())
+    }
+
+    /// Drops the kept content of a record that is deleted already: nothing disseminated changes.
+    fn forget(&self, existing: Existing, has_body: bool) -> Result<Outcome, StoreError> {
+        if has_body {
+            self.write
+                .transaction
+                .prepare_cached("UPDATE record SET body = NULL, dictionary = NULL WHERE position = ?1")?
+                .execute([existing.position.to_sql()])?;
+        }
+        Ok(Outcome::Unchanged)
+    }
+
+    fn digest_at(&self, position: Position, set_specs: &str) -> Result<Digest, StoreError> {
+        let (dictionary, body): (Option<i64>, Vec<u8>) = self.write.transaction.query_row(
+            "SELECT dictionary, body FROM record WHERE position = ?1",
+            [position.to_sql()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let dictionary = dictionary
+            .map(|id| self.sqlite.dictionary(id, &self.write.transaction))
+            .transpose()?;
+        let mut fragment = Vec::new();
+        Decompressor::new().append(&body, dictionary.as_deref(), &mut fragment)?;
+        Ok(digest(set_specs, &fragment))
+    }
+
+    /// Takes the old version out of the counts. Its member rows stay behind until the segment is swept: nothing
+    /// finds a record through them any more.
+    fn leave(&mut self, format: i64, set_specs: &str, position: Position) -> Result<(), StoreError> {
+        let segment = self.segments.leave(position);
+        for list in self.lists_of(format, set_specs)? {
+            *self.tallies.entry((list, segment)).or_default() -= 1;
+        }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        change: &'a Encoded,
+        set_specs: &str,
+        position: Position,
+        digest: Digest,
+    ) -> Result<(), StoreError> {
+        self.idents
+            .insert((change.format, &change.identifier), (position, digest));
+        for list in self.lists_of(change.format, set_specs)? {
+            self.members.push((list, position));
+        }
+        Ok(())
+    }
+
+    /// The lists a record is in: its format's, and one for each of its sets and their ancestors.
+    fn lists_of(&mut self, format: i64, set_specs: &str) -> Result<Vec<i64>, StoreError> {
+        let mut lists = vec![self.list(format, "")?];
+        for set_spec in sets_with_ancestors(set_specs) {
+            lists.push(self.list(format, set_spec)?);
+        }
+        Ok(lists)
+    }
+
+    fn list(&mut self, format: i64, set_spec: &str) -> Result<i64, StoreError> {
+        let key = (format, set_spec.to_owned());
+        if let Some(list) = self.lists.get(&key) {
+            return Ok(*list);
+        }
+        let transaction = &self.write.transaction;
+        let known = transaction
+            .prepare_cached("SELECT id FROM list WHERE format = ?1 AND set_spec = ?2")?
+            .query_row((format, set_spec), |row| row.get(0))
+            .optional()?;
+        let list = match known {
+            Some(list) => list,
+            None => {
+                transaction.execute(
+                    "INSERT INTO list (format, set_spec) VALUES (?1, ?2)",
+                    (format, set_spec),
+                )?;
+                transaction.last_insert_rowid()
+            }
+        };
+        if !set_spec.is_empty() {
+            transaction
+                .prepare_cached("INSERT OR IGNORE INTO set_ (repository, spec) VALUES (?1, ?2)")?
+                .execute((self.batch.repository.0, set_spec))?;
+        }
+        self.lists.insert(key, list);
+        Ok(list)
+    }
+
+    /// Writes the indexes for everything that was published.
+    fn file(mut self) -> Result<Published, StoreError> {
+        let published = Published {
+            first: self.first,
+            last: self.last,
+        };
+        if self.last == self.write.last {
+            return Ok(published);
+        }
+        let transaction = &self.write.transaction;
+        let mut ident = transaction.prepare_cached(
+            "INSERT INTO ident VALUES (?1, ?2, ?3, ?4) ON CONFLICT (format, identifier)
+             DO UPDATE SET position = excluded.position, digest = excluded.digest",
+        )?;
+        for ((format, identifier), (position, digest)) in &self.idents {
+            ident.execute((format, identifier, position.to_sql(), digest))?;
+        }
+        let segment = self.segments.append(transaction, self.first, self.idents.len())?;
+        self.members.sort_unstable();
+        let mut member = transaction.prepare_cached("INSERT INTO member VALUES (?1, ?2, ?3)")?;
+        for (list, position) in &self.members {
+            member.execute((segment, list, position.to_sql()))?;
+            *self.tallies.entry((*list, segment)).or_default() += 1;
+        }
+        self.file_tallies()?;
+        transaction
+            .prepare_cached("UPDATE store SET last_position = ?1")?
+            .execute([self.last.to_sql()])?;
+        transaction
+            .prepare_cached("UPDATE repository SET earliest = ?2 WHERE id = ?1 AND earliest IS NULL")?
+            .execute((self.batch.repository.0, self.first.datestamp().unix()))?;
+        let mut count = transaction.prepare_cached("UPDATE format SET deleted = deleted + ?2 WHERE id = ?1")?;
+        for (format, difference) in self.deleted.iter().filter(|(_, difference)| **difference != 0) {
+            count.execute((format, difference))?;
+        }
+        self.segments.sweep(transaction)?;
+        Ok(published)
+    }
+
+    fn file_tallies(&self) -> Result<(), StoreError> {
+        let transaction = &self.write.transaction;
+        let mut add = transaction.prepare_cached(
+            "INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT (list, segment) DO UPDATE SET live = live + excluded.live",
+        )?;
+        let mut drop_empty =
+            transaction.prepare_cached("DELETE FROM tally WHERE list = ?1 AND segment = ?2 AND live = 0")?;
+        for ((list, segment), difference) in &self.tallies {
+            add.execute((list, segment, difference))?;
+            if *difference < 0 {
+                drop_empty.execute((list, segment))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! From a change to what will be written: digest and compressed body. Runs on any thread, away from the writer.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::OptionalExtension;
+use stook_oai::MetadataPrefix;
+fn content_fragment(m: &str, about: &[String]) -> Vec<u8> {
+    format!(
+        "<metadata>{m}</metadata>{}",
+        about.iter().map(|a| format!("<about>{a}</about>")).collect::<String>()
+    )
+    .into_bytes()
+}
+
+use super::Sqlite;
+use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, digest};
+use crate::change::header_set_specs;
+use crate::{Change, Content, RepositoryId, StoreError};
+
+/// Changes ready to be committed.
+pub(crate) struct Batch {
+    pub(super) repository: RepositoryId,
+    pub(super) changes: Vec<Encoded>,
+}
+
+pub(super) struct Encoded {
+    pub(super) format: i64,
+    pub(super) identifier: String,
+    /// As the header shows them.
+    pub(super) set_specs: String,
+    pub(super) content: EncodedContent,
+}
+
+pub(super) enum EncodedContent {
+    Live {
+        digest: Digest,
+        dictionary: Option<i64>,
+        body: Vec<u8>,
+    },
+    Deleted,
+    Erased,
+    Restored,
+}
+
+/// Encodes changes for one repository.
+pub(crate) struct Encoder {
+    sqlite: Arc<Sqlite>,
+    repository: RepositoryId,
+    formats: Mutex<HashMap<MetadataPrefix, Format>>,
+}
+
+#[derive(Clone)]
+struct Format {
+    id: i64,
+    dictionary: Option<Arc<Dictionary>>,
+}
+
+impl Encoder {
+    pub(crate) fn new(sqlite: Arc<Sqlite>, repository: RepositoryId) -> Encoder {
+        Encoder {
+            sqlite,
+            repository,
+            formats: Mutex::default(),
+        }
+    }
+
+    /// Encodes the changes, keeping their order.
+    pub(crate) fn encode(&self, changes: Vec<Change>) -> Result<Batch, StoreError> {
+        let fragments: Vec<Option<Vec<u8>>> = changes
+            .iter()
+            .map(|change| match &change.content {
+                Content::Live { metadata, about } => Some(content_fragment(metadata, about)),
+                _ => None,
+            })
+            .collect();
+        let mut formats = HashMap::new();
+        for change in &changes {
+            if let Entry::Vacant(entry) = formats.entry(change.prefix.clone()) {
+                let samples = changes
+                    .iter()
+                    .zip(&fragments)
+                    .filter(|(other, _)| other.prefix == change.prefix);
+                let samples = samples.filter_map(|(_, fragment)| fragment.as_deref());
+                entry.insert(self.format(&change.prefix, samples)?);
+            }
+        }
+        let mut compressors = HashMap::new();
+        for (prefix, format) in &formats {
+            compressors.insert(prefix, Compressor::new(format.dictionary.as_deref())?);
+        }
+        let mut encoded = Vec::with_capacity(changes.len());
+        for (change, fragment) in changes.into_iter().zip(fragments) {
+            let (Some(format), Some(compressor)) = (formats.get(&change.prefix), compressors.get_mut(&change.prefix))
+            else {
+                return Err(StoreError::UnknownFormat(change.prefix));
+            };
+            let set_specs = header_set_specs(&change.set_specs);
+            let content = match (change.content, fragment) {
+                (Content::Live { .. }, fragment) => {
+                    let fragment = fragment.unwrap_or_default();
+                    EncodedContent::Live {
+                        digest: digest(&set_specs, &fragment),
+                        dictionary: format.dictionary.as_ref().map(|dictionary| dictionary.id),
+                        body: compressor.compress(&fragment)?,
+                    }
+                }
+                (Content::Deleted, _) => EncodedContent::Deleted,
+                (Content::Erased, _) => EncodedContent::Erased,
+                (Content::Restored, _) => EncodedContent::Restored,
+            };
+            let identifier = change.identifier.as_str().to_owned();
+            encoded.push(Encoded {
+                format: format.id,
+                identifier,
+                set_specs,
+                content,
+            });
+        }
+        Ok(Batch {
+            repository: self.repository,
+            changes: encoded,
+        })
+    }
+
+    /// The format's id and dictionary; the first large batch of a format trains one.
+    fn format<'a>(
+        &self,
+        prefix: &MetadataPrefix,
+        samples: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Format, StoreError> {
+        let mut formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = formats.get(prefix).cloned();
+        let mut format = match known {
+            Some(format) => format,
+            None => self.load(prefix)?,
+        };
+        if format.dictionary.is_none() {
+            let samples: Vec<&[u8]> = samples.collect();
+            if samples.len() >= TRAINING_SAMPLES {
+                format.dictionary = self.train(format.id, &samples)?;
+            }
+        }
+        formats.insert(prefix.clone(), format.clone());
+        Ok(format)
+    }
+
+    fn load(&self, prefix: &MetadataPrefix) -> Result<Format, StoreError> {
+        let reader = self.sqlite.reader()?;
+        let found: Option<(i64, Option<i64>)> = reader
+            .connection
+            .query_row(
+                "SELECT id, dictionary FROM format WHERE repository = ?1 AND prefix = ?2",
+                (self.repository.0, prefix.as_str()),
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?;
+        let (id, dictionary) = found.ok_or_else(|| StoreError::UnknownFormat(prefix.clone()))?;
+        let dictionary = dictionary
+            .map(|id| self.sqlite.dictionary(id, &reader.connection))
+            .transpose()?;
+        self.sqlite.return_reader(reader);
+        Ok(Format { id, dictionary })
+    }
+
+    fn train(&self, format: i64, samples: &[&[u8]]) -> Result<Option<Arc<Dictionary>>, StoreError> {
+        let Some(bytes) = Dictionary::train(samples.iter().copied()) else {
+            return Ok(None);
+        };
+        let id = self.sqlite.write(|write| {
+            let transaction = &write.transaction;
+            let made = transaction.query_row("SELECT dictionary FROM format WHERE id = ?1", [format], |row| {
+                row.get::<_, Option<i64>>(0)
+            })?;
+            if let Some(made) = made {
+                return Ok(made);
+            }
+            transaction.execute("INSERT INTO dictionary (bytes) VALUES (?1)", [&bytes])?;
+            let id = transaction.last_insert_rowid();
+            transaction.execute("UPDATE format SET dictionary = ?2 WHERE id = ?1", (format, id))?;
+            Ok(id)
+        })?;
+        let reader = self.sqlite.reader()?;
+        let dictionary = self.sqlite.dictionary(id, &reader.connection)?;
+        self.sqlite.return_reader(reader);
+        Ok(Some(dictionary))
+    }
+}

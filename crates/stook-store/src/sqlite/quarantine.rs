@@ -1,0 +1,95 @@
+//! What could not be published, kept for a person to look at.
+
+use super::{Importer, Sqlite};
+use crate::{Quarantined, RepositoryId, StoreError};
+
+impl Importer {
+    /// Keeps what could not be published.
+    pub(crate) fn quarantine(&mut self, entries: &[Quarantined]) -> Result<(), StoreError> {
+        let at = self.sqlite().system_now().unix();
+        let repository = self.repository().0;
+        self.sqlite().write(|write| {
+            let mut insert = write.transaction.prepare_cached(
+                "INSERT INTO quarantine (repository, source, line, identifier, reason, excerpt, at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?;
+            for entry in entries {
+                let line = i64::try_from(entry.line).unwrap_or(i64::MAX);
+                insert.execute((
+                    repository,
+                    &entry.source,
+                    line,
+                    &entry.identifier,
+                    &entry.reason,
+                    &entry.excerpt,
+                    at,
+                ))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets what earlier imports quarantined of this source, because it has now been read again to its end.
+    pub(crate) fn finish_source(&mut self, source: &str) -> Result<(), StoreError> {
+        let (repository, earlier) = (self.repository().0, self.quarantine_start());
+        if earlier == 0 {
+            return Ok(());
+        }
+        self.sqlite().write(|write| {
+            write.transaction.execute(
+                "DELETE FROM quarantine WHERE repository = ?1 AND source = ?2 AND id <= ?3",
+                (repository, source, earlier),
+            )?;
+            Ok(())
+        })
+    }
+}
+
+impl Sqlite {
+    /// Calls `visit` with each quarantined entry, oldest first.
+    pub(crate) fn quarantined(
+        &self,
+        repository: RepositoryId,
+        visit: &mut dyn FnMut(Quarantined),
+    ) -> Result<(), StoreError> {
+        let reader = self.reader()?;
+        {
+            let mut select = reader.connection.prepare_cached(
+                "SELECT source, line, identifier, reason, excerpt FROM quarantine WHERE repository = ?1 ORDER BY id",
+            )?;
+            let mut rows = select.query([repository.0])?;
+            while let Some(row) = rows.next()? {
+                visit(Quarantined {
+                    source: row.get(0)?,
+                    line: u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
+                    identifier: row.get(2)?,
+                    reason: row.get(3)?,
+                    excerpt: row.get(4)?,
+                });
+            }
+        }
+        self.return_reader(reader);
+        Ok(())
+    }
+
+    /// How many entries are quarantined.
+    pub(crate) fn quarantine_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
+        let reader = self.reader()?;
+        let count: i64 = reader
+            .connection
+            .prepare_cached("SELECT count(*) FROM quarantine WHERE repository = ?1")?
+            .query_row([repository.0], |row| row.get(0))?;
+        self.return_reader(reader);
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Empties the quarantine; returns how many entries there were.
+    pub(crate) fn clear_quarantine(&self, repository: RepositoryId) -> Result<u64, StoreError> {
+        self.write(|write| {
+            let cleared = write
+                .transaction
+                .execute("DELETE FROM quarantine WHERE repository = ?1", [repository.0])?;
+            Ok(cleared as u64)
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! The tables, and how older files become newer ones.
+//!
+//! The layout serves three things: a page is one range scan, a change is an append, and a count is a sum of a few
+//! rows. ARCHITECTURE.md tells the story.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+
+/// "Stok" in the file's header: tells our files from other SQLite files.
+const APPLICATION_ID: i64 = 0x5374_6f6b;
+
+/// Each entry takes a file from the version before it to its own, which is its place in the list, from 1.
+const MIGRATIONS: &[&str] = &[
+    // 1: the first layout.
+    "
+    CREATE TABLE store (
+        only          INTEGER PRIMARY KEY CHECK (only = 1),
+        secret        BLOB NOT NULL,              -- the key that signs resumption tokens
+        last_position INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE repository (
+        id       INTEGER PRIMARY KEY,
+        name     TEXT NOT NULL UNIQUE,
+        created  INTEGER NOT NULL,
+        earliest INTEGER                          -- datestamp of the first record ever published
+    ) STRICT;
+
+    CREATE TABLE format (
+        id         INTEGER PRIMARY KEY,
+        repository INTEGER NOT NULL REFERENCES repository,
+        prefix     TEXT NOT NULL,
+        schema     TEXT NOT NULL,
+        namespace  TEXT NOT NULL,
+        deleted    INTEGER NOT NULL,              -- how many of its records are
+        dictionary INTEGER REFERENCES dictionary, -- for bodies written from now on
+        UNIQUE (repository, prefix)
+    ) STRICT;
+
+    CREATE TABLE dictionary (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+
+    CREATE TABLE set_ (
+        repository   INTEGER NOT NULL REFERENCES repository,
+        spec         TEXT NOT NULL,
+        name         TEXT,
+        descriptions TEXT,                        -- root elements, one after the other
+        PRIMARY KEY (repository, spec)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE record (
+        position   INTEGER PRIMARY KEY,           -- datestamp and sequence: list order
+        format     INTEGER NOT NULL,
+        identifier TEXT NOT NULL,
+        set_specs  TEXT NOT NULL,                 -- as the header shows them, space between
+        deleted    INTEGER NOT NULL,
+        dictionary INTEGER,
+        body       BLOB                           -- kept when deleted, so that it can be restored
+    ) STRICT;
+
+    CREATE TABLE ident (
+        format     INTEGER NOT NULL,
+        identifier TEXT NOT NULL,
+        position   INTEGER NOT NULL,
+        digest     BLOB NOT NULL,                 -- of everything disseminated: equal means unchanged
+        PRIMARY KEY (format, identifier)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE list (
+        id       INTEGER PRIMARY KEY,
+        format   INTEGER NOT NULL,
+        set_spec TEXT NOT NULL,                   -- '' is the whole format
+        UNIQUE (format, set_spec)
+    ) STRICT;
+
+    CREATE TABLE segment (
+        id      INTEGER PRIMARY KEY,
+        first   INTEGER NOT NULL UNIQUE,          -- its range ends where the next begins
+        changes INTEGER NOT NULL,                 -- records appended
+        stale   INTEGER NOT NULL                  -- of those, moved on since
+    ) STRICT;
+
+    CREATE TABLE member (
+        segment  INTEGER NOT NULL,
+        list     INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        PRIMARY KEY (segment, list, position)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE tally (
+        list    INTEGER NOT NULL,
+        segment INTEGER NOT NULL,
+        live    INTEGER NOT NULL,                 -- members still at their position
+        PRIMARY KEY (list, segment)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE quarantine (
+        id         INTEGER PRIMARY KEY,
+        repository INTEGER NOT NULL REFERENCES repository,
+        source     TEXT NOT NULL,
+        line       INTEGER NOT NULL,
+        identifier TEXT,
+        reason     TEXT NOT NULL,
+        excerpt    BLOB NOT NULL,
+        at         INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX quarantine_by_place ON quarantine (repository, source, line);
+    ",
+];
+
+/// The version this program writes.
+pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// Settings of every connection.
+pub(super) fn configure(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(std::time::Duration::from_secs(30))?;
+    // FULL: a commit is on the disk before we say so. A larger automatic checkpoint writes hot pages once
+    // instead of again and again during a bulk load.
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+         PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = FILE;",
+    )?;
+    Ok(())
+}
+
+/// Lays out a new file.
+pub(super) fn create(connection: &mut Connection, secret: &[u8; 32]) -> Result<(), StoreError> {
+    connection.execute_batch(&format!(
+        "PRAGMA page_size = 8192; PRAGMA application_id = {APPLICATION_ID};"
+    ))?;
+    configure(connection)?;
+    migrate(connection)?;
+    connection.execute("INSERT OR IGNORE INTO store VALUES (1, ?1, 0)", [&secret[..]])?;
+    Ok(())
+}
+
+/// Makes sure the file is ours and brings it to the current version.
+pub(super) fn open(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let not_a_store = || StoreError::NotAStore(path.to_owned());
+    let id: i64 = connection
+        .query_row("PRAGMA application_id", [], |row| row.get(0))
+        .map_err(|_| not_a_store())?;
+    if id != APPLICATION_ID {
+        return Err(not_a_store());
+    }
+    configure(connection)?;
+    migrate(connection)
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let version = |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    if version(connection)? == VERSION {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // Read again under the lock: another process may have migrated meanwhile.
+    let found = version(&transaction)?;
+    if found > VERSION {
+        return Err(StoreError::TooNew { found, known: VERSION });
+    }
+    for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.execute_batch(&format!("PRAGMA user_version = {VERSION}"))?;
+    transaction.commit()?;
+    Ok(())
+}

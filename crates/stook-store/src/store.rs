@@ -1,0 +1,495 @@
+//! The public face of every back end.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
+
+use crate::body::{Decompressor, Dictionary};
+use crate::sqlite::{self, Sqlite};
+use crate::{Change, Clock, Outcome, Position, StoreError};
+
+/// A repository of this store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RepositoryId(pub(crate) i64);
+
+/// A list of this store: the records of one format, or of one format and set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct List(pub(crate) i64);
+
+/// A stretch of a list: past `after`, up to and including `through`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The position before the first one wanted.
+    pub after: Position,
+    /// The last position wanted.
+    pub through: Position,
+}
+
+impl Span {
+    /// Everything.
+    pub const ALL: Span = Span {
+        after: Position::START,
+        through: Position::END,
+    };
+}
+
+/// How a page ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// How many records were visited.
+    pub records: usize,
+    /// Where the last of them stands.
+    pub last: Position,
+    /// Whether the span holds more after it.
+    pub more: bool,
+}
+
+/// What a repository is, besides its lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepositoryFacts {
+    /// No record has an earlier datestamp, or ever had.
+    pub earliest_datestamp: Datestamp,
+}
+
+/// What an import found missing from its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vanished {
+    /// Live records the input did not mention.
+    pub records: u64,
+    /// Live records that this import left as they were, mentioned or not.
+    pub of: u64,
+}
+
+/// Something that could not be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantined {
+    /// The file it came from.
+    pub source: String,
+    /// The line (or the number of the record) in it.
+    pub line: u64,
+    /// Its identifier, if that much could be read.
+    pub identifier: Option<String>,
+    /// What is wrong, in words.
+    pub reason: String,
+    /// Its first bytes.
+    pub excerpt: Vec<u8>,
+}
+
+/// One record as a page visits it.
+pub struct StoredRecord<'a> {
+    /// Where it stands in its lists.
+    pub position: Position,
+    /// The item.
+    pub identifier: &'a str,
+    /// Its sets as the header shows them, one space between.
+    pub set_specs: &'a str,
+    /// Whether it is deleted.
+    pub deleted: bool,
+    pub(crate) body: Option<&'a [u8]>,
+    pub(crate) dictionary: Option<&'a Dictionary>,
+    pub(crate) decompressor: &'a mut Decompressor,
+}
+
+impl StoredRecord<'_> {
+    /// When it was published.
+    pub fn datestamp(&self) -> Datestamp {
+        self.position.datestamp()
+    }
+
+    /// Appends the ready-made `<metadata>…</metadata><about>…</about>`; nothing if the record is deleted.
+    ///
+    /// # Errors
+    /// When the stored body is damaged.
+    pub fn append_content(&mut self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        match self.body {
+            Some(body) if !self.deleted => self.decompressor.append(body, self.dictionary, out),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An open store. Cheap to clone; every clone is the same store.
+#[derive(Clone)]
+pub struct Store {
+    backend: Backend,
+}
+
+#[derive(Clone)]
+enum Backend {
+    Sqlite(Arc<Sqlite>),
+}
+
+impl Store {
+    /// Makes a new store in a file.
+    ///
+    /// # Errors
+    /// When there is a file already, or it cannot be made.
+    pub fn create(path: &Path, clock: Clock) -> Result<Store, StoreError> {
+        Ok(Store {
+            backend: Backend::Sqlite(Arc::new(Sqlite::create(path, clock)?)),
+        })
+    }
+
+    /// Opens a store, bringing its layout up to date.
+    ///
+    /// # Errors
+    /// When there is none, it is not ours, or it is of a later version.
+    pub fn open(path: &Path, clock: Clock) -> Result<Store, StoreError> {
+        Ok(Store {
+            backend: Backend::Sqlite(Arc::new(Sqlite::open(path, clock)?)),
+        })
+    }
+
+    fn sqlite(&self) -> &Arc<Sqlite> {
+        let Backend::Sqlite(sqlite) = &self.backend;
+        sqlite
+    }
+
+    /// Where the store is, for messages.
+    pub fn path(&self) -> &Path {
+        self.sqlite().path()
+    }
+
+    /// The key that signs resumption tokens: the same for every process that opens this store.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn secret(&self) -> Result<[u8; 32], StoreError> {
+        self.sqlite().secret()
+    }
+
+    /// The repository of this name, made if it is new.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn declare_repository(&self, name: &str) -> Result<RepositoryId, StoreError> {
+        self.sqlite().declare_repository(name)
+    }
+
+    /// The repository of this name.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownRepository`] when there is none.
+    pub fn repository(&self, name: &str) -> Result<RepositoryId, StoreError> {
+        self.sqlite().repository(name)
+    }
+
+    /// The names of all repositories, in order.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn repositories(&self) -> Result<Vec<String>, StoreError> {
+        self.sqlite().repositories()
+    }
+
+    /// Adds a format to the repository, or corrects its schema and namespace.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn declare_format(&self, repository: RepositoryId, format: &MetadataFormat) -> Result<(), StoreError> {
+        self.sqlite().declare_format(repository, format)
+    }
+
+    /// Defines a set, or gives a known one a new name and descriptions. Its ancestors come into being with it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn define_set(&self, repository: RepositoryId, set: &Set) -> Result<(), StoreError> {
+        self.sqlite().define_set(repository, set)
+    }
+
+    /// Removes a set and its descendants; `false` if there was none.
+    ///
+    /// # Errors
+    /// [`StoreError::SetInUse`] while records are in it.
+    pub fn remove_set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<bool, StoreError> {
+        self.sqlite().remove_set(repository, spec)
+    }
+
+    /// One consistent view of everything.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn read(&self) -> Result<Snapshot, StoreError> {
+        Ok(Snapshot {
+            inner: sqlite::Snapshot::new(self.sqlite().clone())?,
+        })
+    }
+
+    /// Prepares changes for committing; usable on several threads at once.
+    pub fn encoder(&self, repository: RepositoryId) -> Encoder {
+        Encoder {
+            inner: sqlite::Encoder::new(self.sqlite().clone(), repository),
+        }
+    }
+
+    /// Begins an import.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn importer(&self, repository: RepositoryId) -> Result<Importer, StoreError> {
+        Ok(Importer {
+            inner: sqlite::Importer::new(self.sqlite().clone(), repository)?,
+        })
+    }
+
+    /// Commits a few changes: an import of one batch.
+    ///
+    /// # Errors
+    /// When a format is unknown or the store cannot be written.
+    pub fn apply(&self, repository: RepositoryId, changes: Vec<Change>) -> Result<Vec<Outcome>, StoreError> {
+        let batch = self.encoder(repository).encode(changes)?;
+        self.importer(repository)?.commit(&batch)
+    }
+
+    /// Calls `visit` with each quarantined entry, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn quarantined(&self, repository: RepositoryId, mut visit: impl FnMut(Quarantined)) -> Result<(), StoreError> {
+        self.sqlite().quarantined(repository, &mut visit)
+    }
+
+    /// How many entries are quarantined.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn quarantine_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
+        self.sqlite().quarantine_count(repository)
+    }
+
+    /// Empties the quarantine; returns how many entries there were.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn clear_quarantine(&self, repository: RepositoryId) -> Result<u64, StoreError> {
+        self.sqlite().clear_quarantine(repository)
+    }
+
+    /// Writes a consistent copy to a new file while the store is in use.
+    ///
+    /// # Errors
+    /// When the target exists or cannot be written.
+    pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        self.sqlite().backup(target)
+    }
+
+    /// Reads everything and says what is wrong; an empty answer is a sound store. `progress` hears the step, how much
+    /// of it is done, and of how much.
+    ///
+    /// # Errors
+    /// When the store cannot be read at all.
+    pub fn check(&self, mut progress: impl FnMut(&str, u64, u64)) -> Result<Vec<String>, StoreError> {
+        self.sqlite().check(&mut progress)
+    }
+}
+
+/// Turns changes into what will be written. Runs on any thread, so that the writer only writes.
+pub struct Encoder {
+    inner: sqlite::Encoder,
+}
+
+impl Encoder {
+    /// Encodes the changes, keeping their order.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownFormat`] when a change's format was never declared.
+    pub fn encode(&self, changes: Vec<Change>) -> Result<Batch, StoreError> {
+        Ok(Batch {
+            inner: self.inner.encode(changes)?,
+        })
+    }
+}
+
+/// Encoded changes of one repository.
+pub struct Batch {
+    inner: sqlite::Batch,
+}
+
+/// One import: commits batches and knows what its input mentioned.
+pub struct Importer {
+    inner: sqlite::Importer,
+}
+
+impl Importer {
+    /// Commits a batch; when this returns it is durable. Outcomes are in the order of the changes.
+    ///
+    /// # Errors
+    /// When the store cannot be written; nothing of the batch is kept then.
+    pub fn commit(&mut self, batch: &Batch) -> Result<Vec<Outcome>, StoreError> {
+        self.inner.commit(&batch.inner)
+    }
+
+    /// Keeps what could not be published, for a person to look at.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn quarantine(&mut self, entries: &[Quarantined]) -> Result<(), StoreError> {
+        self.inner.quarantine(entries)
+    }
+
+    /// Forgets what earlier imports quarantined of this source: it has now been read again to its end.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn finish_source(&mut self, source: &str) -> Result<(), StoreError> {
+        self.inner.finish_source(source)
+    }
+
+    /// Counts a record as mentioned although it could not be read, so that it does not count as vanished.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spare(&mut self, identifier: &Identifier) -> Result<(), StoreError> {
+        self.inner.spare(identifier)
+    }
+
+    /// Finds the live records of these formats that the input did not mention.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn vanished(&mut self, prefixes: &[MetadataPrefix]) -> Result<Vanished, StoreError> {
+        self.inner.vanished(prefixes)
+    }
+
+    /// Deletes what [`vanished`](Self::vanished) found last; returns how many. `progress` hears the count so far.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn delete_vanished(&mut self, mut progress: impl FnMut(u64)) -> Result<u64, StoreError> {
+        self.inner.delete_vanished(&mut progress)
+    }
+}
+
+/// One consistent view of the store.
+pub struct Snapshot {
+    inner: sqlite::Snapshot,
+}
+
+impl Snapshot {
+    /// The date for the answer made from this view: no change it cannot see is stamped earlier, now or ever.
+    pub fn response_date(&self) -> Datestamp {
+        self.inner.response_date()
+    }
+
+    /// The last position taken: where a list that begins now ends.
+    pub fn last(&self) -> Position {
+        self.inner.last()
+    }
+
+    /// What the repository is.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn facts(&self, repository: RepositoryId) -> Result<RepositoryFacts, StoreError> {
+        self.inner.facts(repository)
+    }
+
+    /// The formats of the repository, oai_dc first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn formats(&self, repository: RepositoryId) -> Result<Vec<MetadataFormat>, StoreError> {
+        self.inner.formats(repository)
+    }
+
+    /// The formats an item is live in; `None` if there is no such item.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn formats_of(
+        &self,
+        repository: RepositoryId,
+        identifier: &str,
+    ) -> Result<Option<Vec<MetadataFormat>>, StoreError> {
+        self.inner.formats_of(repository, identifier)
+    }
+
+    /// The list of a format, or of a format and set; `None` if nothing was ever in it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list(
+        &self,
+        repository: RepositoryId,
+        prefix: &MetadataPrefix,
+        set: Option<&SetSpec>,
+    ) -> Result<Option<List>, StoreError> {
+        self.inner.list(repository, prefix, set)
+    }
+
+    /// How many records of the format are deleted.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn deleted(&self, repository: RepositoryId, prefix: &MetadataPrefix) -> Result<u64, StoreError> {
+        self.inner.deleted(repository, prefix)
+    }
+
+    /// Visits up to `limit` records of the span in order, stopping early when the visitor breaks.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the visitor fails.
+    pub fn page(
+        &mut self,
+        list: List,
+        span: Span,
+        limit: usize,
+        mut visit: impl FnMut(&mut StoredRecord<'_>) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<Page, StoreError> {
+        self.inner.page(list, span, limit, &mut visit)
+    }
+
+    /// Visits one record; `false` if there is none.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the visitor fails.
+    pub fn record(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &MetadataPrefix,
+        identifier: &str,
+        mut visit: impl FnMut(&mut StoredRecord<'_>) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        self.inner.record(repository, prefix, identifier, &mut visit)
+    }
+
+    /// How many records, deleted ones included, the span holds.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count(&self, list: List, span: Span) -> Result<u64, StoreError> {
+        self.inner.count(list, span)
+    }
+
+    /// Up to `limit` sets in order of their specs, past `after`.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn sets(
+        &self,
+        repository: RepositoryId,
+        after: Option<&SetSpec>,
+        limit: usize,
+    ) -> Result<Vec<Set>, StoreError> {
+        self.inner.sets(repository, after, limit)
+    }
+
+    /// One set.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<Option<Set>, StoreError> {
+        self.inner.set(repository, spec)
+    }
+
+    /// How many sets there are.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn set_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
+        self.inner.set_count(repository)
+    }
+}
