@@ -1,2 +1,127 @@
-//! .
-fn main() {}
+//! `cargo xtask`: what maintainers run. Reads the command line, calls one
+//! module per command, turns failures into a message and an exit code.
+
+mod bench;
+mod fuzz;
+mod http;
+mod install;
+mod interop;
+mod records;
+mod schemas;
+mod server;
+mod test;
+mod workspace;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const HELP: &str = "\
+What maintainers of Stook run.
+
+Usage: cargo xtask COMMAND
+
+  test [--only STEP]... [--list]
+      Everything that must hold before a change lands: formatting, lints,
+      unit, property and crash tests, documentation, validation of answers
+      against the OAI-PMH schema, harvests by real clients, a short fuzz run.
+      Installs what is missing and says so.
+
+  install [--bench]
+      Only the installing: xmllint, HTTP::OAI, the Python and npm harvesters;
+      with --bench also nginx, wrk and the peers that are measured.
+
+  schemas [FILE]...
+      Validates saved answers against the OAI-PMH schema; without files, the
+      golden answers in testdata/golden. STOOK_SCHEMAS may name a folder with
+      a driver `all.xsd` and a `catalog.xml`: then those are used too.
+
+  interop [CLIENT]...
+      Harvests the demo and a repository of 10,000 records with real clients
+      (sickle, scythe, pyoai, http-oai, oai-pmh) and compares what they end
+      with to what the store holds.
+
+  bench provider [--records N] [--quick] [--keep DIR]
+      Measures the provider beside nginx, pyoai, oai-repo and Catmandu, and
+      writes bench-results/provider.md and .json. N is 1,000,000 by default.
+
+  fuzz TARGET|all [--seconds N]
+      Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
+      token, import, response_read.
+
+  records [--count N] [--first N]
+      Writes made-up records as JSON lines to standard output.
+
+Environment:
+  STOOK_CACHE       where clients, peers and schemas are kept (~/.cache/stook)
+  STOOK_TARGET_DIR  where builds are kept when CARGO_TARGET_DIR is not set
+                    (STOOK_CACHE/target), so that clones share them
+  STOOK_SCHEMAS     a folder of official schemas, see `schemas`
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let Some((command, rest)) = arguments.split_first() else {
+        print!("{HELP}");
+        return Ok(());
+    };
+    match command.as_str() {
+        "test" => test::run(rest),
+        "install" => install_command(rest),
+        "schemas" => schemas::run(rest),
+        "interop" => interop::run(rest),
+        "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "records" => write_records(rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => bail!("there is no command `{other}`. Try: cargo xtask --help"),
+    }
+}
+
+fn install_command(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => install::for_tests(),
+        [flag] if flag == "--bench" => {
+            install::for_tests()?;
+            install::for_bench()
+        }
+        _ => bail!("install takes --bench or nothing"),
+    }
+}
+
+fn write_records(arguments: &[String]) -> Result<()> {
+    let mut count = 1_000;
+    let mut first = 0;
+    let mut rest = arguments.iter();
+    while let Some(flag) = rest.next() {
+        match flag.as_str() {
+            "--count" => count = number(flag, rest.next())?,
+            "--first" => first = number(flag, rest.next())?,
+            other => bail!("records does not take `{other}`"),
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    records::write(&mut out, first, first + count).context("writing records")?;
+    out.flush().context("writing records")
+}
+
+/// Reads the number after a flag; `1_000_000` and `1,000,000` are numbers too.
+fn number(flag: &str, value: Option<&String>) -> Result<u64> {
+    let value = value.with_context(|| format!("{flag} needs a number after it"))?;
+    let digits: String = value.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    digits.parse().with_context(|| format!("{flag} {value}: not a number"))
+}

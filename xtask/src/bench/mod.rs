@@ -1,0 +1,5 @@
+//! x
+use anyhow::Result;
+pub(crate) fn run(_: &[String]) -> Result<()> {
+    Ok(())
+}

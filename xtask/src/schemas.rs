@@ -1,0 +1,145 @@
+//! Validates answers against the OAI-PMH schema.
+//!
+//! What enters is a list of XML files, what leaves is their number or the
+//! first complaints about them. xmllint does the work; nothing is fetched.
+//!
+//! xmllint ignores `xsi:schemaLocation`, and the wildcards of OAI-PMH.xsd
+//! demand a declaration of whatever stands in them, so a driver schema imports
+//! it beside small schemas of our own (testdata/schemas) for Dublin Core and
+//! the containers of the guidelines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::http::Client;
+use crate::install;
+use crate::workspace::{Scratch, root};
+
+/// `cargo xtask schemas [FILE]…`.
+///
+/// # Errors
+/// When a file is not valid or there is none.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    install::for_schemas()?;
+    if arguments.is_empty() {
+        return golden();
+    }
+    let files: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
+    validate("the files named", &files)
+}
+
+/// Validates all golden answers.
+///
+/// # Errors
+/// When one is not valid or there is none.
+pub(crate) fn golden() -> Result<()> {
+    let mut files = Vec::new();
+    collect(&root().join("testdata/golden"), &mut files)?;
+    files.sort();
+    validate("golden answers", &files)
+}
+
+/// Validates answers of a running server, one for each verb and error.
+///
+/// # Errors
+/// When one is not valid or cannot be fetched.
+pub(crate) fn live(port: u16) -> Result<()> {
+    let scratch = Scratch::new("live")?;
+    let mut client = Client::connect(port)?;
+    let mut files = Vec::new();
+    for (at, query) in LIVE_QUERIES.iter().enumerate() {
+        let answer = client.fetch(&format!("/oai?{query}"), "")?;
+        if answer.status != 200 {
+            bail!("{query} was answered with {}", answer.head);
+        }
+        let file = scratch.path().join(format!("{at:02}.xml"));
+        fs::write(&file, answer.body).with_context(|| format!("writing {}", file.display()))?;
+        files.push(file);
+    }
+    validate("answers of the running server", &files)
+}
+
+const LIVE_QUERIES: &[&str] = &[
+    "verb=Identify",
+    "verb=ListSets",
+    "verb=ListMetadataFormats",
+    "verb=ListRecords&metadataPrefix=oai_dc",
+    "verb=ListIdentifiers&metadataPrefix=oai_dc",
+    "verb=ListRecords&metadataPrefix=oai_dc&from=2001-01-01&until=2001-01-02",
+    "verb=ListRecords&metadataPrefix=nothing",
+    "verb=ListRecords",
+    "verb=ListRecords&resumptionToken=forged",
+    "verb=GetRecord&metadataPrefix=oai_dc&identifier=oai%3Aexample.org%3Anowhere",
+    "verb=Sing",
+    "",
+];
+
+fn validate(what: &str, files: &[PathBuf]) -> Result<()> {
+    if files.is_empty() {
+        bail!("there are no {what} to validate");
+    }
+    let scratch = Scratch::new("schemas")?;
+    let driver = assemble_driver(scratch.path())?;
+    xmllint(&driver, None, files)?;
+    println!("{} {what} are valid by OAI-PMH.xsd and our schemas", files.len());
+    if let Some(official) = std::env::var_os("STOOK_SCHEMAS").filter(|folder| !folder.is_empty()) {
+        let official = PathBuf::from(official);
+        xmllint(&official.join("all.xsd"), Some(&official.join("catalog.xml")), files)?;
+        println!(
+            "{} {what} are valid by the schemas in {}",
+            files.len(),
+            official.display()
+        );
+    }
+    Ok(())
+}
+
+/// Puts OAI-PMH.xsd, which is not ours to keep in the tree, beside our schemas.
+fn assemble_driver(folder: &Path) -> Result<PathBuf> {
+    let ours = root().join("testdata/schemas");
+    for entry in fs::read_dir(&ours).with_context(|| format!("reading {}", ours.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "xsd")
+            && let Some(name) = path.file_name()
+        {
+            fs::copy(&path, folder.join(name)).with_context(|| format!("copying {}", path.display()))?;
+        }
+    }
+    fs::copy(install::oai_pmh_schema()?, folder.join("OAI-PMH.xsd")).context("copying OAI-PMH.xsd")?;
+    Ok(folder.join("driver.xsd"))
+}
+
+fn xmllint(driver: &Path, catalog: Option<&Path>, files: &[PathBuf]) -> Result<()> {
+    let mut command = Command::new("xmllint");
+    command.args(["--nonet", "--noout", "--schema"]).arg(driver).args(files);
+    if let Some(catalog) = catalog {
+        command.env("XML_CATALOG_FILES", catalog);
+    }
+    let output = command.output().context("cannot start xmllint")?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    // Schemas that import one another are named in warnings that mean nothing.
+    let complaints: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.ends_with(" validates") && !line.contains("warning"))
+        .take(20)
+        .collect();
+    bail!("xmllint with {}:\n{}", driver.display(), complaints.join("\n"))
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "xml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! Servers that a test or measurement runs: started on loopback, waited for,
+//! stopped when they go out of scope, whatever happens in between.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::http::Client;
+use crate::workspace::{output, succeeds};
+
+/// A running server.
+pub(crate) struct Server {
+    name: String,
+    child: Child,
+    pub(crate) port: u16,
+}
+
+/// Memory of a process, in bytes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Memory {
+    pub(crate) resident: u64,
+    pub(crate) peak: u64,
+}
+
+impl Server {
+    /// Starts a server and waits until `ready`, a path, is answered with 200.
+    ///
+    /// What it writes goes to `NAME.log` in `logs`.
+    ///
+    /// # Errors
+    /// When it ends at once or does not answer in time; with the end of its log.
+    pub(crate) fn start(name: &str, command: &mut Command, port: u16, ready: &str, logs: &Path) -> Result<Self> {
+        let log = logs.join(format!("{name}.log"));
+        let out = File::create(&log).with_context(|| format!("making {}", log.display()))?;
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(out)
+            .spawn()
+            .with_context(|| format!("cannot start {name}"))?;
+        let mut server = Self {
+            name: name.to_owned(),
+            child,
+            port,
+        };
+        server.wait_until_ready(ready, &log)?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self, ready: &str, log: &Path) -> Result<()> {
+        // Loading records takes a peer a while.
+        let deadline = Instant::now() + Duration::from_secs(180);
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("{} ended with {status} at its start\n{}", self.name, tail(log));
+            }
+            if answers(self.port, ready) {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                bail!("{} does not answer {ready}\n{}", self.name, tail(log));
+            }
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The memory of the server's first process.
+    pub(crate) fn memory(&self) -> Memory {
+        memory_of(self.child.id())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // SIGTERM first: it lets a server that has workers take them along.
+        succeeds(Command::new("kill").arg(self.child.id().to_string()));
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What Linux says about a process; zero when it has ended.
+pub(crate) fn memory_of(process: u32) -> Memory {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let field = |name: &str| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|rest| rest.split_whitespace().next())
+            .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
+            .unwrap_or(0)
+            * 1024
+    };
+    Memory {
+        resident: field("VmRSS:"),
+        peak: field("VmHWM:"),
+    }
+}
+
+fn answers(port: u16, path: &str) -> bool {
+    Client::connect(port).is_ok_and(|mut client| client.fetch(path, "").is_ok_and(|answer| answer.status == 200))
+}
+
+fn tail(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// A repository made by the release binary in a folder of its own.
+pub(crate) struct Repository {
+    pub(crate) binary: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) port: u16,
+}
+
+impl Repository {
+    /// Runs `stook init` in `folder`.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub(crate) fn init(binary: &Path, folder: &Path, port: u16) -> Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+        output(
+            Command::new(binary)
+                .args(["init", "--yes", "--dir"])
+                .arg(folder)
+                .args(["--name", "Stook under test", "--admin-email", "admin@example.org"])
+                .args(["--namespace", "example.org", "--base-url"])
+                .arg(base_url(port)),
+        )?;
+        Ok(Self {
+            binary: binary.to_owned(),
+            folder: folder.to_owned(),
+            port,
+        })
+    }
+
+    /// `stook -c CONFIG …`, to which arguments can be added.
+    pub(crate) fn stook(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg("-c").arg(self.config());
+        command
+    }
+
+    /// Starts `stook serve`.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub(crate) fn serve(&self) -> Result<Server> {
+        let listen = format!("127.0.0.1:{}", self.port);
+        let mut command = self.stook();
+        command.args(["serve", "--listen", &listen]);
+        Server::start("stook", &mut command, self.port, "/healthz", &self.folder)
+    }
+
+    /// Sets a key of the `[[repository]]` table in stook.toml.
+    ///
+    /// # Errors
+    /// When the file cannot be read or has no such table.
+    pub(crate) fn configure(&self, key: &str, value: &str) -> Result<()> {
+        let path = self.config();
+        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let table = "[[repository]]";
+        let (before, after) = text
+            .split_once(table)
+            .with_context(|| format!("{} has no {table}", path.display()))?;
+        let kept: Vec<&str> = after
+            .lines()
+            .filter(|line| line.split('=').next().unwrap_or_default().trim() != key)
+            .collect();
+        let changed = format!("{before}{table}\n{key} = {value}\n{}\n", kept.join("\n"));
+        fs::write(&path, changed).with_context(|| format!("writing {}", path.display()))
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.join("stook.toml")
+    }
+}
+
+/// Where a repository under test is reached.
+pub(crate) fn base_url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}/oai")
+}
