@@ -8,9 +8,15 @@
 //!
 //! * [`types`]: identifiers, sets, datestamps, headers, records … (re-exported
 //!   here, flat);
+//! * [`request`]: arguments ⇄ requests, and every fault in them;
+//! * [`token`]: list position ⇄ resumptionToken;
 //! * [`xml`]: escaping, and which characters XML 1.0 can carry.
 
+pub mod request;
+pub mod token;
 pub mod types;
 pub mod xml;
 
+pub use request::{ListRequest, Request, decode_query};
+pub use token::{ListState, TokenError, TokenKey};
 pub use types::*;

@@ -68,9 +68,7 @@ impl Datestamp {
     /// can be written.
     #[must_use]
     pub fn from_unix(seconds: i64) -> Option<Self> {
-        (Self::MIN.0..=Self::MAX.0)
-            .contains(&seconds)
-            .then_some(Self(seconds))
+        (Self::MIN.0..=Self::MAX.0).contains(&seconds).then_some(Self(seconds))
     }
 
     /// Reads the form with seconds, `2002-06-01T19:20:30Z`, and no other.
@@ -116,21 +114,13 @@ impl Datestamp {
     /// Later by the whole seconds of `duration`, at most [`Datestamp::MAX`].
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add_unsigned(duration.as_secs())
-                .min(Self::MAX.0),
-        )
+        Self(self.0.saturating_add_unsigned(duration.as_secs()).min(Self::MAX.0))
     }
 
     /// Earlier by the whole seconds of `duration`, at least [`Datestamp::MIN`].
     #[must_use]
     pub fn saturating_sub(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub_unsigned(duration.as_secs())
-                .max(Self::MIN.0),
-        )
+        Self(self.0.saturating_sub_unsigned(duration.as_secs()).max(Self::MIN.0))
     }
 
     /// The datestamp as text of the given granularity.
@@ -239,8 +229,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
@@ -326,10 +315,7 @@ mod tests {
         assert_eq!(Datestamp::UNIX_EPOCH.saturating_sub(long), Datestamp::MIN);
         let minute = Datestamp::UNIX_EPOCH.saturating_add(Duration::from_secs(60));
         assert_eq!(minute.unix(), 60);
-        assert_eq!(
-            minute.saturating_sub(Duration::from_secs(60)),
-            Datestamp::UNIX_EPOCH
-        );
+        assert_eq!(minute.saturating_sub(Duration::from_secs(60)), Datestamp::UNIX_EPOCH);
     }
 
     #[test]

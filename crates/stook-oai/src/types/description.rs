@@ -140,10 +140,7 @@ impl Description {
     /// # Errors
     ///
     /// When the local name makes no identifier.
-    pub fn oai_identifier(
-        namespace: OaiNamespace,
-        sample_local: &str,
-    ) -> Result<Self, InvalidIdentifier> {
+    pub fn oai_identifier(namespace: OaiNamespace, sample_local: &str) -> Result<Self, InvalidIdentifier> {
         let sample = namespace.identifier(sample_local)?;
         Ok(Self::OaiIdentifier { namespace, sample })
     }
@@ -230,11 +227,7 @@ fn push_friends(out: &mut Vec<u8>, base_urls: &[String]) {
     close(out, "friends");
 }
 
-fn push_branding(
-    out: &mut Vec<u8>,
-    icon: Option<&CollectionIcon>,
-    renderings: &[MetadataRendering],
-) {
+fn push_branding(out: &mut Vec<u8>, icon: Option<&CollectionIcon>, renderings: &[MetadataRendering]) {
     open(
         out,
         "branding",
@@ -247,16 +240,8 @@ fn push_branding(
         push_element(out, "url", &icon.url);
         push_optional_element(out, "link", icon.link.as_deref());
         push_optional_element(out, "title", icon.title.as_deref());
-        push_optional_element(
-            out,
-            "width",
-            icon.width.map(|pixels| pixels.to_string()).as_deref(),
-        );
-        push_optional_element(
-            out,
-            "height",
-            icon.height.map(|pixels| pixels.to_string()).as_deref(),
-        );
+        push_optional_element(out, "width", icon.width.map(|pixels| pixels.to_string()).as_deref());
+        push_optional_element(out, "height", icon.height.map(|pixels| pixels.to_string()).as_deref());
         close(out, "collectionIcon");
     }
     for rendering in renderings {

@@ -22,13 +22,8 @@ impl fmt::Display for Excerpt<'_> {
         formatter.write_char('"')?;
         let mut characters = self.0.chars();
         for character in characters.by_ref().take(LIMIT) {
-            let safe =
-                xml::is_xml_char(character) && (!character.is_control() || character == '\t');
-            formatter.write_char(if safe {
-                character
-            } else {
-                char::REPLACEMENT_CHARACTER
-            })?;
+            let safe = xml::is_xml_char(character) && (!character.is_control() || character == '\t');
+            formatter.write_char(if safe { character } else { char::REPLACEMENT_CHARACTER })?;
         }
         if characters.next().is_some() {
             formatter.write_char('…')?;

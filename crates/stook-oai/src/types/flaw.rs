@@ -48,16 +48,9 @@ impl fmt::Display for Flaw {
         match *self {
             Self::Empty => formatter.write_str("it is empty"),
             Self::TooLong { bytes, limit } => {
-                write!(
-                    formatter,
-                    "it has {bytes} bytes, at most {limit} are accepted"
-                )
+                write!(formatter, "it has {bytes} bytes, at most {limit} are accepted")
             }
-            Self::Character {
-                found,
-                offset,
-                allowed,
-            } => write!(
+            Self::Character { found, offset, allowed } => write!(
                 formatter,
                 "the character {found:?} at offset {offset} is not allowed; allowed are {allowed}"
             ),
@@ -69,9 +62,7 @@ impl fmt::Display for Flaw {
                 formatter,
                 "the '%' at offset {offset} is not followed by two hexadecimal digits"
             ),
-            Self::NoScheme => {
-                formatter.write_str("it does not begin with a URI scheme, such as \"oai:\"")
-            }
+            Self::NoScheme => formatter.write_str("it does not begin with a URI scheme, such as \"oai:\""),
             Self::Missing(what) => write!(formatter, "it has no {what}"),
         }
     }
@@ -82,11 +73,7 @@ pub(crate) const UNRESERVED: &str = "letters, digits and - _ . ! ~ * ' ( )";
 
 /// Whether a byte is `unreserved` by RFC 2396.
 pub(crate) fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')'
-        )
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')')
 }
 
 /// Whether a byte is `reserved` by RFC 2396.

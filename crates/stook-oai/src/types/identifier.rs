@@ -103,11 +103,7 @@ mod tests {
     #[test]
     fn text_without_a_scheme_is_refused() {
         for bad in ["map-001", ":map", "1oai:map", "ö:map", "a b:c"] {
-            assert_eq!(
-                Identifier::parse(bad).unwrap_err().flaw,
-                Flaw::NoScheme,
-                "{bad}"
-            );
+            assert_eq!(Identifier::parse(bad).unwrap_err().flaw, Flaw::NoScheme, "{bad}");
         }
         assert_eq!(Identifier::parse("").unwrap_err().flaw, Flaw::Empty);
         assert!(Identifier::parse("oai:").is_err());
@@ -130,10 +126,7 @@ mod tests {
     #[test]
     fn escapes_need_two_hexadecimal_digits() {
         for bad in ["oai:a%", "oai:a%4", "oai:a%4g", "oai:a%ü"] {
-            assert_eq!(
-                Identifier::parse(bad).unwrap_err().flaw,
-                Flaw::Escape { offset: 5 }
-            );
+            assert_eq!(Identifier::parse(bad).unwrap_err().flaw, Flaw::Escape { offset: 5 });
         }
         assert!(Identifier::parse("oai:a%4f").is_ok());
     }
@@ -147,9 +140,6 @@ mod tests {
     #[test]
     fn the_message_quotes_the_text() {
         let message = Identifier::parse("map 1").unwrap_err().to_string();
-        assert!(
-            message.starts_with("\"map 1\" is not an identifier: "),
-            "{message}"
-        );
+        assert!(message.starts_with("\"map 1\" is not an identifier: "), "{message}");
     }
 }

@@ -69,11 +69,7 @@ mod tests {
 
     #[test]
     fn promises_about_deletions_have_the_literals_of_identify() {
-        for promise in [
-            DeletedRecord::No,
-            DeletedRecord::Persistent,
-            DeletedRecord::Transient,
-        ] {
+        for promise in [DeletedRecord::No, DeletedRecord::Persistent, DeletedRecord::Transient] {
             assert_eq!(DeletedRecord::parse(promise.as_str()), Some(promise));
         }
         assert_eq!(DeletedRecord::parse("yes"), None);

@@ -24,9 +24,7 @@ mod verb;
 
 pub use admin_email::admin_email_is_valid;
 pub use datestamp::{Datestamp, FormattedDatestamp, Granularity};
-pub use description::{
-    CollectionIcon, Description, InvalidMimeType, MetadataRendering, MimeType, Policy, Rights,
-};
+pub use description::{CollectionIcon, Description, InvalidMimeType, MetadataRendering, MimeType, Policy, Rights};
 pub use error::{ErrorCode, OaiError};
 pub use excerpt::Excerpt;
 pub use flaw::Flaw;
@@ -97,11 +95,7 @@ macro_rules! text_type {
 
         #[doc = concat!("Text that is not ", $article_and_noun, ".")]
         #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-        #[error(
-            "{} is not {}: {flaw}",
-            $crate::types::Excerpt(value),
-            $article_and_noun
-        )]
+        #[error("{} is not {}: {flaw}", $crate::types::Excerpt(value), $article_and_noun)]
         pub struct $invalid {
             /// The text that was refused.
             pub value: String,

@@ -17,11 +17,7 @@ use super::text_type;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OaiNamespace(String);
 
-text_type!(
-    OaiNamespace,
-    InvalidOaiNamespace,
-    "a namespace of oai-identifiers"
-);
+text_type!(OaiNamespace, InvalidOaiNamespace, "a namespace of oai-identifiers");
 
 fn flaw_of(text: &str) -> Option<Flaw> {
     if text.is_empty() {
@@ -36,33 +32,20 @@ fn flaw_of(text: &str) -> Option<Flaw> {
         labels += 1;
         offset += label.len() + 1;
     }
-    (labels < 2).then_some(Flaw::Missing(
-        "dot; it must be a domain name of two or more parts",
-    ))
+    (labels < 2).then_some(Flaw::Missing("dot; it must be a domain name of two or more parts"))
 }
 
 fn flaw_of_label(text: &str, label: &str, offset: usize) -> Option<Flaw> {
     let Some(first) = label.bytes().next() else {
-        return Some(Flaw::EmptyPart {
-            offset,
-            delimiter: '.',
-        });
+        return Some(Flaw::EmptyPart { offset, delimiter: '.' });
     };
     if !first.is_ascii_alphabetic() {
-        return Some(illegal_character(
-            text,
-            offset,
-            "letters at the beginning of each part",
-        ));
+        return Some(illegal_character(text, offset, "letters at the beginning of each part"));
     }
     let stray = label
         .bytes()
         .position(|byte| !byte.is_ascii_alphanumeric() && byte != b'-')?;
-    Some(illegal_character(
-        text,
-        offset + stray,
-        "letters, digits and -",
-    ))
+    Some(illegal_character(text, offset + stray, "letters, digits and -"))
 }
 
 impl OaiNamespace {
@@ -109,20 +92,13 @@ impl OaiNamespace {
     /// there; nothing if the identifier belongs elsewhere.
     #[must_use]
     pub fn local_part<'a>(&self, identifier: &'a Identifier) -> Option<&'a str> {
-        let rest = identifier
-            .as_str()
-            .strip_prefix("oai:")?
-            .strip_prefix(self.as_str())?;
+        let rest = identifier.as_str().strip_prefix("oai:")?.strip_prefix(self.as_str())?;
         rest.strip_prefix(':').filter(|local| !local.is_empty())
     }
 }
 
 fn hex_digit(nibble: u8) -> char {
-    char::from(if nibble < 10 {
-        b'0' + nibble
-    } else {
-        b'A' + nibble - 10
-    })
+    char::from(if nibble < 10 { b'0' + nibble } else { b'A' + nibble - 10 })
 }
 
 #[cfg(test)]
@@ -135,12 +111,7 @@ mod tests {
 
     #[test]
     fn domain_names_of_two_or_more_labels_are_namespaces() {
-        for good in [
-            "example.org",
-            "lib-1.uni.example",
-            "ebibpol.p.lodz.pl",
-            "A.b",
-        ] {
+        for good in ["example.org", "lib-1.uni.example", "ebibpol.p.lodz.pl", "A.b"] {
             assert!(OaiNamespace::parse(good).is_ok(), "{good}");
         }
     }
@@ -164,10 +135,7 @@ mod tests {
     #[test]
     fn all_other_characters_are_escaped_in_upper_case() {
         let identifier = example().identifier("a b#c[d]é%3f<").unwrap();
-        assert_eq!(
-            identifier.as_str(),
-            "oai:example.org:a%20b%23c%5Bd%5D%C3%A9%253f%3C"
-        );
+        assert_eq!(identifier.as_str(), "oai:example.org:a%20b%23c%5Bd%5D%C3%A9%253f%3C");
     }
 
     #[test]

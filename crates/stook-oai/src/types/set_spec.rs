@@ -26,10 +26,7 @@ fn flaw_of(text: &str) -> Option<Flaw> {
     let mut offset = 0;
     for element in text.split(':') {
         if element.is_empty() {
-            return Some(Flaw::EmptyPart {
-                offset,
-                delimiter: ':',
-            });
+            return Some(Flaw::EmptyPart { offset, delimiter: ':' });
         }
         if let Some(stray) = element.bytes().position(|byte| !is_unreserved(byte)) {
             return Some(illegal_character(text, offset + stray, UNRESERVED));
@@ -108,9 +105,7 @@ mod tests {
 
     #[test]
     fn reserved_and_foreign_characters_are_refused() {
-        for bad in [
-            "a b", "a/b", "a%20b", "a+b", "a,b", "a@b", "a:b c", "é", "a:ü", "a\n",
-        ] {
+        for bad in ["a b", "a/b", "a%20b", "a+b", "a,b", "a@b", "a:b c", "é", "a:ü", "a\n"] {
             assert!(SetSpec::parse(bad).is_err(), "{bad:?}");
         }
     }

@@ -123,22 +123,15 @@ fn parse(text: &[u8]) -> Result<UtcDatetime, Problem> {
         20 => Granularity::Second,
         _ => return Err(Problem::Form),
     };
-    let matches_form = text
-        .iter()
-        .zip(b"0000-00-00T00:00:00Z")
-        .all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            _ => byte == form,
-        });
+    let matches_form = text.iter().zip(b"0000-00-00T00:00:00Z").all(|(byte, form)| match form {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == form,
+    });
     if !matches_form {
         return Err(Problem::Form);
     }
-    let day = Datestamp::from_civil(
-        number(&text[0..4]),
-        number(&text[5..7]),
-        number(&text[8..10]),
-    )
-    .ok_or(Problem::Day)?;
+    let day =
+        Datestamp::from_civil(number(&text[0..4]), number(&text[5..7]), number(&text[8..10])).ok_or(Problem::Day)?;
     let second_of_day = match granularity {
         Granularity::Day => 0,
         Granularity::Second => second_of_day(&text[11..19]).ok_or(Problem::Time)?,
@@ -156,11 +149,7 @@ fn parse(text: &[u8]) -> Result<UtcDatetime, Problem> {
 /// dateTime has no 60th second, and two names for one midnight would compare
 /// as different datestamps.
 fn second_of_day(text: &[u8]) -> Option<i64> {
-    let (hour, minute, second) = (
-        number(&text[0..2]),
-        number(&text[3..5]),
-        number(&text[6..8]),
-    );
+    let (hour, minute, second) = (number(&text[0..2]), number(&text[3..5]), number(&text[6..8]));
     (hour < 24 && minute < 60 && second < 60).then_some(hour * 3600 + minute * 60 + second)
 }
 
@@ -250,9 +239,6 @@ mod tests {
         let noon = Datestamp::parse("2002-06-01T12:00:00Z").unwrap();
         let day = UtcDatetime::new(noon, Granularity::Day);
         assert_eq!(day, UtcDatetime::parse("2002-06-01").unwrap());
-        assert_eq!(
-            UtcDatetime::new(noon, Granularity::Second).first_second(),
-            noon
-        );
+        assert_eq!(UtcDatetime::new(noon, Granularity::Second).first_second(), noon);
     }
 }
