@@ -1,1 +1,27 @@
-//! .
+//! Metadata formats: which there are, and how the XML of one record is
+//! written, cleaned and checked before it may be published.
+//!
+//! Text enters, text that is safe to put into a response leaves, or a
+//! [`Fault`] that says what is wrong and where. The crate does no input or
+//! output, expands no entity and follows no schema location. No input makes it
+//! panic, and none costs more than a small multiple of its length.
+//!
+//! * [`format`]: the well-known formats, and those of one's own;
+//! * [`dublin_core`]: unqualified Dublin Core from values;
+//! * [`clean`]: dropping what XML cannot carry;
+//! * [`fragment`]: the check every record passes at the door;
+//! * [`scan`]: the strict XML scanner underneath it.
+
+pub mod clean;
+pub mod dublin_core;
+pub mod fault;
+pub mod format;
+pub mod fragment;
+pub mod namespaces;
+pub mod scan;
+
+pub use dublin_core::{DublinCore, Element, InvalidLanguage, Language, Statement};
+pub use fault::{Fault, Problem};
+pub use format::{Format, Formats, Root, well_known};
+pub use fragment::{check, check_about, check_within};
+pub use namespaces::Namespaces;

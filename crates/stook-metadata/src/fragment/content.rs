@@ -1,0 +1,132 @@
+//! What may stand inside a record, beyond being XML.
+//!
+//! Only `oai_dc` is small enough to be held to its whole schema here; other
+//! formats are asked for the right root.
+
+use stook_oai::Excerpt;
+
+use crate::dublin_core::{DC_NAMESPACE, Element, Language, OAI_DC_NAMESPACE};
+use crate::fault::{Problem, short};
+use crate::format::Format;
+use crate::namespaces::XSI;
+use crate::scan::{Attribute, is_space, unescape};
+
+use super::walk::{declared_prefix, split};
+
+/// The namespace of the protocol itself, which a payload may not use.
+const OAI_PMH_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
+
+/// The rules of one fragment.
+pub(super) enum Content<'c> {
+    /// A record of a format that is only asked for its root.
+    Root(&'c Format),
+    /// A record of `oai_dc`.
+    DublinCore(&'c Format),
+    /// An about container.
+    About,
+}
+
+/// An element as the rules see it.
+pub(super) struct Node<'n, 'a> {
+    pub(super) name: &'a str,
+    pub(super) namespace: &'n str,
+    pub(super) local: &'a str,
+    pub(super) attributes: &'n [Attribute<'a>],
+    /// 0 for the root.
+    pub(super) depth: usize,
+    /// What a prefix stands for on this element.
+    pub(super) resolve: &'n dyn Fn(&str) -> Option<&'n str>,
+}
+
+impl<'c> Content<'c> {
+    pub(super) fn of(format: &'c Format) -> Self {
+        if format.namespace == OAI_DC_NAMESPACE {
+            Self::DublinCore(format)
+        } else {
+            Self::Root(format)
+        }
+    }
+
+    pub(super) fn element(&self, node: &Node<'_, '_>) -> Result<(), Problem> {
+        match (self, node.depth) {
+            (Self::Root(format), 0) => root_of(format, node),
+            (Self::DublinCore(format), 0) => {
+                root_of(format, node)?;
+                only_attributes(node, |prefix, local| {
+                    local == "schemaLocation" && (node.resolve)(prefix) == Some(XSI)
+                })
+            }
+            (Self::DublinCore(_), 1) => dublin_core_element(node),
+            (Self::DublinCore(_), _) => Err(Problem::NestedElement(short(node.name))),
+            (Self::About, 0) if matches!(node.namespace, "" | OAI_PMH_NAMESPACE) => {
+                Err(Problem::NoNamespace(short(node.name)))
+            }
+            (Self::About | Self::Root(_), _) => Ok(()),
+        }
+    }
+
+    /// Text as it is written, inside `depth` elements.
+    pub(super) fn text(&self, raw: &str, depth: usize) -> Result<(), Problem> {
+        match self {
+            Self::DublinCore(_) if depth == 1 && !unescape(raw).bytes().all(is_space) => {
+                Err(Problem::TextBetweenElements)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn root_of(format: &Format, node: &Node<'_, '_>) -> Result<(), Problem> {
+    if format.accepts_root(node.namespace, node.local) {
+        return Ok(());
+    }
+    let expected: Vec<_> = format
+        .roots
+        .iter()
+        .map(|root| expanded(&root.namespace, &root.name))
+        .collect();
+    Err(Problem::WrongRoot {
+        format: format.prefix.to_string(),
+        found: expanded(node.namespace, node.local),
+        expected: expected.join(" or "),
+    })
+}
+
+fn expanded(namespace: &str, local: &str) -> String {
+    let namespace = match namespace {
+        "" => "without a namespace".to_owned(),
+        _ => format!("of the namespace {}", Excerpt(namespace)),
+    };
+    match local {
+        "" => format!("any element {namespace}"),
+        _ => format!("<{}> {namespace}", short(local)),
+    }
+}
+
+fn dublin_core_element(node: &Node<'_, '_>) -> Result<(), Problem> {
+    if node.namespace != DC_NAMESPACE || Element::from_local_name(node.local).is_none() {
+        return Err(Problem::NotDublinCore(short(node.name)));
+    }
+    only_attributes(node, |prefix, local| prefix == "xml" && local == "lang")?;
+    for attribute in node.attributes.iter().filter(|attribute| attribute.name == "xml:lang") {
+        let value = unescape(attribute.value);
+        if Language::parse(&*value).is_err() {
+            return Err(Problem::BadLanguage(short(&value)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses attributes other than declarations and those `allowed`.
+fn only_attributes(node: &Node<'_, '_>, allowed: impl Fn(&str, &str) -> bool) -> Result<(), Problem> {
+    for attribute in node.attributes {
+        let (prefix, local) = split(attribute.name);
+        if declared_prefix(attribute.name).is_none() && !allowed(prefix, local) {
+            return Err(Problem::ForeignAttribute {
+                element: short(node.name),
+                attribute: short(attribute.name),
+            });
+        }
+    }
+    Ok(())
+}
