@@ -9,10 +9,12 @@
 //! * [`types`]: identifiers, sets, datestamps, headers, records … (re-exported
 //!   here, flat);
 //! * [`request`]: arguments ⇄ requests, and every fault in them;
+//! * [`response`]: values → XML;
 //! * [`token`]: list position ⇄ resumptionToken;
 //! * [`xml`]: escaping, and which characters XML 1.0 can carry.
 
 pub mod request;
+pub mod response;
 pub mod token;
 pub mod types;
 pub mod xml;

@@ -87,6 +87,36 @@ pub fn push_attribute_value(out: &mut Vec<u8>, text: &str) {
     push_escaped(out, text.as_bytes(), true);
 }
 
+/// Appends ` name="value"`. The name must be an XML name.
+pub fn push_attribute(out: &mut Vec<u8>, name: &str, value: &str) {
+    out.push(b' ');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"=\"");
+    push_attribute_value(out, value);
+    out.push(b'"');
+}
+
+/// Appends `<name>`. The name must be an XML name.
+pub fn push_start(out: &mut Vec<u8>, name: &str) {
+    out.push(b'<');
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+}
+
+/// Appends `</name>`. The name must be an XML name.
+pub fn push_end(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+}
+
+/// Appends `<name>text</name>`. The name must be an XML name.
+pub fn push_element(out: &mut Vec<u8>, name: &str, text: &str) {
+    push_start(out, name);
+    push_text(out, text);
+    push_end(out, name);
+}
+
 /// Copies runs of plain bytes and stops only where something must change.
 fn push_escaped(out: &mut Vec<u8>, text: &[u8], in_attribute: bool) {
     let mut run_start = 0;

@@ -6,7 +6,7 @@
 
 use super::flaw::Flaw;
 use super::{Identifier, InvalidIdentifier, OaiNamespace, text_type};
-use crate::xml;
+use crate::xml::{self, push_attribute, push_element, push_end, push_start};
 
 /// What stands inside one `description` or `setDescription`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl Description {
                 for comment in comments {
                     push_element(out, "comment", comment);
                 }
-                close(out, "eprints");
+                push_end(out, "eprints");
             }
             Self::RightsManifest { first, others } => push_rights_manifest(out, first, others),
             Self::Xml(text) => out.extend_from_slice(text.as_bytes()),
@@ -210,7 +210,7 @@ fn push_oai_identifier(out: &mut Vec<u8>, namespace: &OaiNamespace, sample: &Ide
     push_element(out, "repositoryIdentifier", namespace.as_str());
     push_element(out, "delimiter", ":");
     push_element(out, "sampleIdentifier", sample.as_str());
-    close(out, "oai-identifier");
+    push_end(out, "oai-identifier");
 }
 
 fn push_friends(out: &mut Vec<u8>, base_urls: &[String]) {
@@ -224,7 +224,7 @@ fn push_friends(out: &mut Vec<u8>, base_urls: &[String]) {
     for base_url in base_urls {
         push_element(out, "baseURL", base_url);
     }
-    close(out, "friends");
+    push_end(out, "friends");
 }
 
 fn push_branding(out: &mut Vec<u8>, icon: Option<&CollectionIcon>, renderings: &[MetadataRendering]) {
@@ -242,7 +242,7 @@ fn push_branding(out: &mut Vec<u8>, icon: Option<&CollectionIcon>, renderings: &
         push_optional_element(out, "title", icon.title.as_deref());
         push_optional_element(out, "width", icon.width.map(|pixels| pixels.to_string()).as_deref());
         push_optional_element(out, "height", icon.height.map(|pixels| pixels.to_string()).as_deref());
-        close(out, "collectionIcon");
+        push_end(out, "collectionIcon");
     }
     for rendering in renderings {
         out.extend_from_slice(b"<metadataRendering");
@@ -250,9 +250,9 @@ fn push_branding(out: &mut Vec<u8>, icon: Option<&CollectionIcon>, renderings: &
         push_attribute(out, "mimeType", rendering.mime_type.as_str());
         out.push(b'>');
         xml::push_text(out, &rendering.url);
-        close(out, "metadataRendering");
+        push_end(out, "metadataRendering");
     }
-    close(out, "branding");
+    push_end(out, "branding");
 }
 
 fn push_rights_manifest(out: &mut Vec<u8>, first: &Rights, others: &[Rights]) {
@@ -275,22 +275,20 @@ fn push_rights_manifest(out: &mut Vec<u8>, first: &Rights, others: &[Rights]) {
             Rights::Definition(statement) => {
                 out.extend_from_slice(b"<rightsDefinition>");
                 out.extend_from_slice(statement.as_bytes());
-                close(out, "rightsDefinition");
+                push_end(out, "rightsDefinition");
             }
         }
-        close(out, "rights");
+        push_end(out, "rights");
     }
-    close(out, "rightsManifest");
+    push_end(out, "rightsManifest");
 }
 
 fn push_policy(out: &mut Vec<u8>, name: &str, policy: Option<&Policy>) {
     let Some(policy) = policy else { return };
-    out.push(b'<');
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'>');
+    push_start(out, name);
     push_optional_element(out, "URL", policy.url.as_deref());
     push_optional_element(out, "text", policy.text.as_deref());
-    close(out, name);
+    push_end(out, name);
 }
 
 /// Opens a root element up to, and without, the `>` of its start tag.
@@ -300,28 +298,6 @@ fn open(out: &mut Vec<u8>, name: &str, namespace: &str, schema: &str) {
     push_attribute(out, "xmlns", namespace);
     push_attribute(out, "xmlns:xsi", XSI);
     push_attribute(out, "xsi:schemaLocation", &format!("{namespace} {schema}"));
-}
-
-fn close(out: &mut Vec<u8>, name: &str) {
-    out.extend_from_slice(b"</");
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'>');
-}
-
-fn push_attribute(out: &mut Vec<u8>, name: &str, value: &str) {
-    out.push(b' ');
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"=\"");
-    xml::push_attribute_value(out, value);
-    out.push(b'"');
-}
-
-fn push_element(out: &mut Vec<u8>, name: &str, text: &str) {
-    out.push(b'<');
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'>');
-    xml::push_text(out, text);
-    close(out, name);
 }
 
 fn push_optional_element(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
