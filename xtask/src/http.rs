@@ -21,6 +21,8 @@ pub(crate) struct Client {
     buffer: Vec<u8>,
     /// How much of `buffer` the current answer fills.
     filled: usize,
+    /// The last answer said that the server closes the connection.
+    closed: bool,
 }
 
 /// One answer; it lives in the client's buffer until the next request.
@@ -40,15 +42,12 @@ impl Client {
     /// # Errors
     /// When nothing listens on the port.
     pub(crate) fn connect(port: u16) -> Result<Self> {
-        let stream =
-            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).with_context(|| format!("connecting to port {port}"))?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
         Ok(Self {
             port,
-            stream,
+            stream: open(port)?,
             buffer: vec![0; 1 << 20],
             filled: 0,
+            closed: false,
         })
     }
 
@@ -58,6 +57,9 @@ impl Client {
     /// When the connection breaks or the answer is not HTTP.
     pub(crate) fn fetch(&mut self, path: &str, headers: &str) -> Result<Answer<'_>> {
         let port = self.port;
+        if self.closed {
+            self.stream = open(port)?;
+        }
         let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}\r\n");
         self.stream.write_all(request.as_bytes()).context("sending a request")?;
         self.filled = 0;
@@ -67,6 +69,7 @@ impl Client {
             .get(9..12)
             .and_then(|code| code.parse().ok())
             .context("the answer is not HTTP")?;
+        self.closed = head.to_ascii_lowercase().contains("connection: close");
         let body_end = match framing(head)? {
             Framing::Length(length) => {
                 let end = head_length + length;
@@ -146,6 +149,14 @@ impl Client {
         self.filled += read;
         Ok(())
     }
+}
+
+fn open(port: u16) -> Result<TcpStream> {
+    let stream =
+        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).with_context(|| format!("connecting to port {port}"))?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
 }
 
 fn framing(head: &str) -> Result<Framing> {

@@ -69,7 +69,8 @@ use Dancer;
 use Dancer::Plugin::Catmandu::OAI;
 
 Catmandu->config->{store}{records} = {package => 'Records', options => {}};
-set apphandler => 'PSGI';
+set apphandler  => 'PSGI';
+set charset     => 'UTF-8';
 set environment => 'production';
 set log         => 'error';
 set logger      => 'console';

@@ -12,9 +12,17 @@ from datetime import datetime
 from lxml import etree
 from oaipmh import common, error
 from oaipmh.metadata import MetadataRegistry
-from oaipmh.server import BatchingServer
+from oaipmh.server import BatchingServer, oai_dc_writer
 
 import records
+
+
+def statements(oai_dc) -> common.Metadata:
+    """The fields of a record, as pyoai's own Dublin Core writer wants them."""
+    fields = {}
+    for element in etree.fromstring(oai_dc):
+        fields.setdefault(etree.QName(element).localname, []).append(element.text)
+    return common.Metadata(None, fields)
 
 
 class Repository:
@@ -26,11 +34,11 @@ class Repository:
                 common.Header(
                     None,
                     record.identifier,
-                    datetime.strptime(record.datestamp, "%Y-%m-%dT%H:%M:%SZ"),
+                    datetime.fromisoformat(record.datestamp.rstrip("Z")),
                     record.sets,
                     False,
                 ),
-                record.oai_dc,
+                statements(record.oai_dc),
                 None,
             )
             for record in records.load()
@@ -54,14 +62,8 @@ class Repository:
         return self.records[cursor : cursor + batch_size]
 
 
-def write_oai_dc(element, oai_dc) -> None:
-    # Parsing the stored record is faster than pyoai's own writer, which
-    # builds it statement by statement.
-    element.append(etree.fromstring(oai_dc))
-
-
 registry = MetadataRegistry()
-registry.registerWriter("oai_dc", write_oai_dc)
+registry.registerWriter("oai_dc", oai_dc_writer)
 server = BatchingServer(Repository(), metadata_registry=registry, resumption_batch_size=records.PAGE_SIZE)
 
 

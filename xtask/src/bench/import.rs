@@ -1,0 +1,87 @@
+//! How fast records are imported, in how much memory, into how many bytes.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::records;
+use crate::server::{Repository, memory_of};
+
+/// What importing the generated file took.
+pub(super) struct Import {
+    pub(super) records: u64,
+    pub(super) input_bytes: u64,
+    pub(super) time: Duration,
+    pub(super) peak_memory: u64,
+    pub(super) stored_bytes: u64,
+}
+
+/// Generates `records` records and imports them.
+///
+/// # Errors
+/// When generating or importing fails.
+pub(super) fn measure(repository: &Repository, records: u64) -> Result<Import> {
+    let input = repository.folder.join("records.jsonl");
+    println!("generating {records} records");
+    let mut out = BufWriter::with_capacity(1 << 20, File::create(&input).context("making the input")?);
+    records::write(&mut out, 0, records)
+        .and_then(|()| out.flush())
+        .context("writing the input")?;
+    let input_bytes = fs::metadata(&input)?.len();
+
+    println!("importing them");
+    let started = Instant::now();
+    let log = File::create(repository.folder.join("import.log"))?;
+    let mut child = repository
+        .stook()
+        .arg("import")
+        .arg(&input)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+        .context("cannot start stook import")?;
+    let mut peak_memory = 0;
+    let status = loop {
+        // Linux forgets the peak of a process that has ended, so it is asked
+        // for until then.
+        peak_memory = peak_memory.max(memory_of(child.id()).peak);
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        sleep(Duration::from_millis(20));
+    };
+    let time = started.elapsed();
+    if !status.success() {
+        let log = fs::read_to_string(repository.folder.join("import.log")).unwrap_or_default();
+        bail!("stook import ended with {status}\n{log}");
+    }
+    fs::remove_file(&input)?;
+    Ok(Import {
+        records,
+        input_bytes,
+        time,
+        peak_memory,
+        stored_bytes: stored_bytes(&repository.folder)?,
+    })
+}
+
+/// The size of everything in the repository's folder but the logs.
+fn stored_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path.is_dir() {
+            bytes += stored_bytes(&path)?;
+        } else if path.extension().is_none_or(|extension| extension != "log") {
+            bytes += entry.metadata()?.len();
+        }
+    }
+    Ok(bytes)
+}
