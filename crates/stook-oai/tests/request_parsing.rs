@@ -161,12 +161,16 @@ fn an_empty_token_is_left_to_the_repository() {
 }
 
 #[test]
-fn an_identifier_may_be_any_text() {
+fn an_identifier_may_be_any_text_that_can_be_repeated() {
     for text in ["really_wrong_id", "", "a%22b", "%C3%A9+%3C"] {
         assert!(parsed(&format!("verb=GetRecord&identifier={text}&metadataPrefix=a")).is_ok());
     }
     let message = one_bad_argument("verb=ListMetadataFormats&identifier=a%00b");
     assert!(message.contains("U+0000"), "{message}");
+    for text in ["50%25", "%5B", ":a", "a%23b%23c"] {
+        let message = one_bad_argument(&format!("verb=ListMetadataFormats&identifier={text}"));
+        assert!(message.contains("identifier"), "{message}");
+    }
 }
 
 #[test]

@@ -38,8 +38,9 @@ pub enum Request {
     Identify,
     /// Which formats does it have, altogether or for one item?
     ListMetadataFormats {
-        /// The item. Not an [`Identifier`](crate::Identifier): text that
-        /// names no item, well-formed or not, is answered idDoesNotExist.
+        /// The item. Not an [`Identifier`](crate::Identifier): any text that a
+        /// response can repeat, though it names no item, is a question whose
+        /// answer is idDoesNotExist.
         identifier: Option<String>,
     },
     /// Which sets does it have?

@@ -8,7 +8,10 @@ use std::borrow::Cow;
 
 use super::decode::{Given, split_query};
 use super::{Argument, ArgumentRules, ListRequest, Request};
-use crate::types::{ErrorCode, Excerpt, Granularity, MetadataPrefix, OaiError, SetSpec, UtcDatetime, Verb};
+use crate::types::{
+    ErrorCode, Excerpt, Granularity, InvalidIdentifier, MetadataPrefix, OaiError, SetSpec, UtcDatetime, Verb,
+    any_uri_flaw,
+};
 
 /// Faults beyond these are counted, not listed.
 const MAX_LISTED: usize = 20;
@@ -199,20 +202,34 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// An identifier may be any text that a response can repeat as the
+    /// schema's anyURI: whether an item has that name is not asked here.
+    fn take_identifier(&mut self, faults: &mut Faults) -> Option<String> {
+        let parse = |text: &str| match any_uri_flaw(text) {
+            None => Ok(text.to_owned()),
+            Some(flaw) => Err(InvalidIdentifier {
+                value: text.to_owned(),
+                flaw,
+            }),
+        };
+        self.take(Argument::Identifier, parse, faults)
+    }
+
     /// The request, or nothing if a part it needs is missing or faulty.
     fn into_request(mut self, verb: Verb, granularity: Granularity, faults: &mut Faults) -> Option<Request> {
         Some(match verb {
             Verb::Identify => Request::Identify,
             Verb::ListMetadataFormats => Request::ListMetadataFormats {
-                identifier: self.take_text(Argument::Identifier),
+                identifier: self.take_identifier(faults),
             },
             Verb::ListSets => Request::ListSets {
                 resumption_token: self.take_text(Argument::ResumptionToken),
             },
             Verb::GetRecord => {
+                let identifier = self.take_identifier(faults);
                 let metadata_prefix = self.take(Argument::MetadataPrefix, MetadataPrefix::parse, faults);
                 Request::GetRecord {
-                    identifier: self.take_text(Argument::Identifier)?,
+                    identifier: identifier?,
                     metadata_prefix: metadata_prefix?,
                 }
             }

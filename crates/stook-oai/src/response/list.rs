@@ -102,6 +102,13 @@ impl RecordsWriter {
         self.count
     }
 
+    /// Takes the bytes written so far, for a response that leaves piece by
+    /// piece; what follows continues after them.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
     /// Ends the response, with a token if the list is incomplete or was.
     #[must_use]
     pub fn finish(mut self, token: Option<&ResumptionToken>) -> Vec<u8> {

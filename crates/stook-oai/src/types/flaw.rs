@@ -39,6 +39,9 @@ pub enum Flaw {
     },
     /// A URI must begin with a scheme, such as `oai:`.
     NoScheme,
+    /// What follows the `//` of a URI is not a host with an optional user and
+    /// port.
+    Authority,
     /// Something that must be there is not.
     Missing(&'static str),
 }
@@ -63,6 +66,7 @@ impl fmt::Display for Flaw {
                 "the '%' at offset {offset} is not followed by two hexadecimal digits"
             ),
             Self::NoScheme => formatter.write_str("it does not begin with a URI scheme, such as \"oai:\""),
+            Self::Authority => formatter.write_str("what follows its \"//\" is not a host, or its port is no number"),
             Self::Missing(what) => write!(formatter, "it has no {what}"),
         }
     }

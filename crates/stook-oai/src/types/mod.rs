@@ -19,6 +19,7 @@ mod record;
 mod resumption_token;
 mod set;
 mod set_spec;
+mod uri;
 mod utc_datetime;
 mod verb;
 
@@ -38,6 +39,7 @@ pub use record::Record;
 pub use resumption_token::ResumptionToken;
 pub use set::Set;
 pub use set_spec::{InvalidSetSpec, SetSpec};
+pub use uri::any_uri_flaw;
 pub use utc_datetime::{InvalidDatetime, UtcDatetime};
 pub use verb::Verb;
 
