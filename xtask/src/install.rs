@@ -51,6 +51,12 @@ const TEST_TOOLS: &[Tool] = &[
     },
 ];
 
+const FUZZ_TOOLS: &[Tool] = &[Tool {
+    what: "a C++ compiler, which builds libFuzzer",
+    probe: &["c++", "--version"],
+    packages: &["g++"],
+}];
+
 const BENCH_TOOLS: &[Tool] = &[
     PYTHON,
     Tool {
@@ -131,6 +137,7 @@ impl Environment {
 /// When something is missing and cannot be installed.
 pub(crate) fn for_tests() -> Result<()> {
     install_tools(TEST_TOOLS)?;
+    install_tools(FUZZ_TOOLS)?;
     install_environment(&CLIENTS)?;
     install_environment(&PYOAI)?;
     install_npm_client()?;
@@ -145,6 +152,14 @@ pub(crate) fn for_bench() -> Result<()> {
     install_tools(BENCH_TOOLS)?;
     install_environment(&PYOAI_SERVER)?;
     install_environment(&OAI_REPO)
+}
+
+/// What `cargo xtask fuzz` needs.
+///
+/// # Errors
+/// When something is missing and cannot be installed.
+pub(crate) fn for_fuzz() -> Result<()> {
+    install_tools(FUZZ_TOOLS)
 }
 
 /// What `cargo xtask schemas` needs.
