@@ -1,1 +1,8 @@
-//! .
+//! Stook: everything an institution needs to share metadata over OAI-PMH.
+//!
+//! The modules follow the data: a file becomes records ([`import`]), records live in `stook_store`, a request becomes XML
+//! ([`provider`]), people look at pages ([`web`]). [`cli`] is the thin layer that people type.
+
+pub mod config;
+pub mod provider;
+pub mod web;

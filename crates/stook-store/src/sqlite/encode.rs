@@ -6,13 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::OptionalExtension;
 use stook_oai::MetadataPrefix;
-fn content_fragment(m: &str, about: &[String]) -> Vec<u8> {
-    format!(
-        "<metadata>{m}</metadata>{}",
-        about.iter().map(|a| format!("<about>{a}</about>")).collect::<String>()
-    )
-    .into_bytes()
-}
+use stook_oai::response::content_fragment;
 
 use super::Sqlite;
 use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, digest};

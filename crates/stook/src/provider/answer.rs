@@ -1,0 +1,103 @@
+//! From a query to the XML that answers it. No HTTP, no I/O but the store's.
+
+use stook_oai::request::Request;
+use stook_oai::response::{Echo, ResponseWriter};
+use stook_oai::{ErrorCode, OaiError, Verb};
+use stook_store::{Snapshot, StoreError};
+
+use super::{Provider, verbs};
+
+/// An answer, with what logs and metrics say of it.
+pub struct Answer {
+    /// The response document.
+    pub xml: Vec<u8>,
+    /// The verb, if the request had a legal one.
+    pub verb: Option<Verb>,
+    /// The protocol errors it reports; none for a successful answer.
+    pub errors: Vec<ErrorCode>,
+}
+
+/// Why a verb gave no result.
+pub(super) enum Refusal {
+    /// The request cannot be met: an answer like any other.
+    Errors(Vec<OaiError>),
+    /// The store failed: no answer.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Refusal {
+        Refusal::Store(error)
+    }
+}
+
+impl From<OaiError> for Refusal {
+    fn from(error: OaiError) -> Refusal {
+        Refusal::Errors(vec![error])
+    }
+}
+
+/// What a verb works with: one view of the store and the beginning of the response.
+pub(super) struct Context<'a> {
+    pub(super) provider: &'a Provider,
+    pub(super) snapshot: Snapshot,
+    pub(super) request: &'a Request,
+}
+
+impl Context<'_> {
+    /// The response up to where the verb's own element begins.
+    pub(super) fn writer(&self) -> ResponseWriter {
+        self.provider.writer(&self.snapshot, Echo::Arguments(self.request))
+    }
+}
+
+impl Provider {
+    /// Answers a query as received, percent-encoded.
+    ///
+    /// # Errors
+    /// When the store fails. Protocol errors are answers.
+    pub fn answer(&self, query: &[u8]) -> Result<Answer, StoreError> {
+        let snapshot = self.store.read()?;
+        let request = match Request::parse_query(query, self.granularity) {
+            Ok(request) => request,
+            Err(errors) => {
+                let xml = self.writer(&snapshot, Echo::None).errors(&errors);
+                return Ok(Answer {
+                    xml,
+                    verb: None,
+                    errors: codes(&errors),
+                });
+            }
+        };
+        let verb = Some(request.verb());
+        match verbs::answer(Context {
+            provider: self,
+            snapshot,
+            request: &request,
+        }) {
+            Ok(xml) => Ok(Answer {
+                xml,
+                verb,
+                errors: vec![],
+            }),
+            Err(Refusal::Store(error)) => Err(error),
+            Err(Refusal::Errors(errors)) => {
+                let echo = Echo::Arguments(&request);
+                let xml = self.writer(&self.store.read()?, echo).errors(&errors);
+                Ok(Answer {
+                    xml,
+                    verb,
+                    errors: codes(&errors),
+                })
+            }
+        }
+    }
+
+    fn writer(&self, snapshot: &Snapshot, echo: Echo<'_>) -> ResponseWriter {
+        ResponseWriter::new(Vec::new(), snapshot.response_date(), &self.settings.base_url, &echo)
+    }
+}
+
+fn codes(errors: &[OaiError]) -> Vec<ErrorCode> {
+    errors.iter().map(|error| error.code).collect()
+}

@@ -1,0 +1,4 @@
+//! Pages for people. One file per page; no scripts, nothing loaded from elsewhere.
+
+pub mod landing;
+mod style;
