@@ -116,7 +116,7 @@ fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -
     let folder = scratch.join("generated");
     let repository = Repository::init(binary, &folder, free_port()?)?;
     // 300 leaves no page of one record, which the npm client cannot read.
-    repository.configure("page_size", "300")?;
+    repository.configure("[[repository]]", "page_size", "300")?;
     let first = RECORDS - LATER_RECORDS;
     import(&repository, &folder.join("first.jsonl"), |out| {
         records::write(out, 0, first)

@@ -31,13 +31,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     validate("the files named", &files)
 }
 
-/// Validates all golden answers.
+/// Validates all golden answers: those of the whole program in testdata, those
+/// of a crate beside its tests.
 ///
 /// # Errors
 /// When one is not valid or there is none.
 pub(crate) fn golden() -> Result<()> {
     let mut files = Vec::new();
-    collect(&root().join("testdata/golden"), &mut files)?;
+    let mut folders = vec![root().join("testdata/golden")];
+    for entry in fs::read_dir(root().join("crates")).context("reading crates")? {
+        folders.push(entry?.path().join("tests/golden"));
+    }
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        collect(folder, &mut files)?;
+    }
     files.sort();
     validate("golden answers", &files)
 }

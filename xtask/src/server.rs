@@ -165,23 +165,14 @@ impl Repository {
         Server::start("stook", &mut command, self.port, "/healthz", &self.folder)
     }
 
-    /// Sets a key of the `[[repository]]` table in stook.toml.
+    /// Sets a key of a table (`[server]`, `[[repository]]`) in stook.toml.
     ///
     /// # Errors
-    /// When the file cannot be read or has no such table.
-    pub(crate) fn configure(&self, key: &str, value: &str) -> Result<()> {
+    /// When the file cannot be read or written.
+    pub(crate) fn configure(&self, table: &str, key: &str, value: &str) -> Result<()> {
         let path = self.config();
         let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        let table = "[[repository]]";
-        let (before, after) = text
-            .split_once(table)
-            .with_context(|| format!("{} has no {table}", path.display()))?;
-        let kept: Vec<&str> = after
-            .lines()
-            .filter(|line| line.split('=').next().unwrap_or_default().trim() != key)
-            .collect();
-        let changed = format!("{before}{table}\n{key} = {value}\n{}\n", kept.join("\n"));
-        fs::write(&path, changed).with_context(|| format!("writing {}", path.display()))
+        fs::write(&path, with_setting(&text, table, key, value)).with_context(|| format!("writing {}", path.display()))
     }
 
     fn config(&self) -> PathBuf {
@@ -192,4 +183,44 @@ impl Repository {
 /// Where a repository under test is reached.
 pub(crate) fn base_url(port: u16) -> String {
     format!("http://127.0.0.1:{port}/oai")
+}
+
+/// The configuration with one line added under its table and any older line
+/// of that key in that table gone.
+fn with_setting(text: &str, table: &str, key: &str, value: &str) -> String {
+    let setting = format!("{key} = {value}");
+    let mut lines = Vec::new();
+    let mut inside = false;
+    let mut written = false;
+    for line in text.lines() {
+        let is_header = line.starts_with('[');
+        inside = if is_header { line.trim() == table } else { inside };
+        if inside && !is_header && line.split('=').next().unwrap_or_default().trim() == key {
+            continue;
+        }
+        lines.push(line);
+        if inside && is_header && !written {
+            lines.push(&setting);
+            written = true;
+        }
+    }
+    if !written {
+        lines.extend([table, &setting]);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_replaces_the_line_of_its_table_only() {
+        let text = "size = 0\n[server]\nsize = 1 # one\n[[repository]]\nsize = 2\n";
+        assert_eq!(
+            with_setting(text, "[[repository]]", "size", "3"),
+            "size = 0\n[server]\nsize = 1 # one\n[[repository]]\nsize = 3\n"
+        );
+        assert_eq!(with_setting("", "[server]", "size", "3"), "[server]\nsize = 3\n");
+    }
 }
