@@ -44,7 +44,9 @@ Usage: cargo xtask COMMAND
 
   bench provider [--records N] [--quick] [--keep DIR]
       Measures the provider beside nginx, pyoai, oai-repo and Catmandu, and
-      writes bench-results/provider.md and .json. N is 1,000,000 by default.
+      writes bench-results/provider.md and .json. N is 1,000,000 by default;
+      --quick takes 50,000 and shorter loads. --keep leaves the repository in
+      DIR, where the next run finds it and need not import again.
 
   fuzz TARGET|all [--seconds N]
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,

@@ -147,6 +147,21 @@ impl Repository {
         })
     }
 
+    /// A repository that another run made, now on another port.
+    ///
+    /// # Errors
+    /// When its configuration cannot be changed.
+    pub(crate) fn reopen(binary: &Path, folder: &Path, port: u16) -> Result<Self> {
+        let repository = Self {
+            binary: binary.to_owned(),
+            folder: folder.to_owned(),
+            port,
+        };
+        let base_url = format!("{:?}", base_url(port));
+        repository.configure("[[repository]]", "base_url", &base_url)?;
+        Ok(repository)
+    }
+
     /// `stook -c CONFIG …`, to which arguments can be added.
     pub(crate) fn stook(&self) -> Command {
         let mut command = Command::new(&self.binary);

@@ -90,11 +90,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         notes: notes(options),
         rows: Vec::new(),
     };
-    let repository = Repository::init(&binary, &folder, free_port()?)?;
-    // All load comes from one address, which is what these limits are against.
-    repository.configure("[server]", "client_requests_per_second", "0")?;
-    repository.configure("[server]", "client_concurrent_requests", "0")?;
-    measure_import(&repository, options, &mut report)?;
+    let repository = repository(&binary, &folder, options, &mut report)?;
 
     repository.configure("[[repository]]", "page_size", &PAGE_SIZE.to_string())?;
     let server = repository.serve()?;
@@ -114,6 +110,22 @@ pub(super) fn run(options: &Options) -> Result<()> {
 
     measure_peers(&repository, ours, options, scratch.path(), &mut report)?;
     report.publish("provider")
+}
+
+/// A repository of the records: one that was kept, or a new one.
+fn repository(binary: &Path, folder: &Path, options: &Options, report: &mut Report) -> Result<Repository> {
+    if folder.join("stook.toml").is_file() {
+        report
+            .notes
+            .push("The repository was kept from another run, so no import was measured.".to_owned());
+        return Repository::reopen(binary, folder, free_port()?);
+    }
+    let repository = Repository::init(binary, folder, free_port()?)?;
+    // All load comes from one address, which is what these limits are against.
+    repository.configure("[server]", "client_requests_per_second", "0")?;
+    repository.configure("[server]", "client_concurrent_requests", "0")?;
+    measure_import(&repository, options, report)?;
+    Ok(repository)
 }
 
 fn notes(options: &Options) -> Vec<String> {
