@@ -148,30 +148,28 @@ fn import(
 
 /// What the store holds, in the form in which the scripts print what they got.
 fn exported_lines(repository: &Repository) -> Result<Vec<String>> {
-    let exported = output(repository.stook().args(["export", "--format", "jsonl"]))?;
+    let exported = output(
+        repository
+            .stook()
+            .args(["export", "--format", "jsonl", "--prefix", "oai_dc"]),
+    )?;
     let text = String::from_utf8(exported).context("reading the export")?;
     let mut lines = Vec::new();
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).context("reading the export")?;
-        if let Some(line) = record_line(&record)? {
-            lines.push(line);
-        }
+        lines.push(record_line(&record)?);
     }
     lines.sort();
     Ok(lines)
 }
 
-/// One line per oai_dc record; none for a record of another format alone.
-fn record_line(record: &Value) -> Result<Option<String>> {
+fn record_line(record: &Value) -> Result<String> {
     let text = |key: &str| {
         record[key]
             .as_str()
             .with_context(|| format!("an exported record without {key}: {record}"))
     };
     let deleted = record["deleted"].as_bool().unwrap_or(false);
-    if !deleted && record["metadata"]["oai_dc"].is_null() {
-        return Ok(None);
-    }
     let mut sets: Vec<&str> = record["sets"]
         .as_array()
         .into_iter()
@@ -179,13 +177,13 @@ fn record_line(record: &Value) -> Result<Option<String>> {
         .filter_map(Value::as_str)
         .collect();
     sets.sort_unstable();
-    Ok(Some(format!(
+    Ok(format!(
         "{}\t{}\t{}\t{}",
         text("identifier")?,
         text("datestamp")?,
         u8::from(deleted),
         sets.join(" ")
-    )))
+    ))
 }
 
 /// The whole list, one set, and the dates from the latest datestamp on.

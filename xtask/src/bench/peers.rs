@@ -82,7 +82,7 @@ fn scripts() -> std::path::PathBuf {
 pub(super) fn export(repository: &Repository, count: u64, file: &Path) -> Result<u64> {
     let mut child = repository
         .stook()
-        .args(["export", "--format", "jsonl"])
+        .args(["export", "--format", "jsonl", "--prefix", "oai_dc"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
