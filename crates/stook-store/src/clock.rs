@@ -7,25 +7,32 @@
 //!
 //! Both hold across threads, processes, restarts and clock steps through one small file beside the store. A writer
 //! holds an exclusive lock on it from before it reads the clock until its transaction is over; the kernel releases
-//! the lock if the writer dies. A reader that finds the file free may say "now" and notes that it did; a reader that
-//! finds it locked says the time at which the writer began.
+//! the lock if the writer dies. A reader that finds the file free takes the lock for a moment, says "now" and notes
+//! that it did; a reader that finds it locked by a writer says the time at which the writer began.
 //!
 //! ```text
-//! bytes 0..8   when the current (or last) write began
-//! bytes 8..16  the latest time ever given out as a response date or taken as a stamp
+//! bytes 0..8    when the current (or last) write began
+//! bytes 8..16   the latest time ever given out as a response date or taken as a stamp
+//! bytes 16..24  1 if a writer holds the lock, 0 if a reader does
 //! ```
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stook_oai::Datestamp;
+
+use crate::Position;
 
 /// How far given-out response dates may run ahead of what has reached the disk. Only a power failure together with a
 /// clock that wakes up in the past could use the gap, and only for this long.
 const UNSYNCED: Duration = Duration::from_secs(60);
+/// How long a reader waits for another reader, which has the lock for microseconds unless somebody stopped it.
+const PATIENCE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// Where the time comes from; tests hand in one that jumps.
 #[derive(Clone)]
@@ -84,6 +91,7 @@ struct Reading {
 struct Times {
     writing_since: Datestamp,
     latest: Datestamp,
+    writing: bool,
 }
 
 /// A write in progress. While it lives, readers say no later time than `stamp`.
@@ -121,49 +129,86 @@ impl StoreClock {
 
     /// Begins a write: waits for any other to end, then fixes the earliest stamp.
     pub(crate) fn begin(&self) -> io::Result<Flight<'_>> {
-        let mut file = lock(&self.writing);
+        let file = lock(&self.writing);
         file.lock()?;
-        let stamp = self.clock.now().max(read(&mut file)?.latest);
-        write(
-            &mut file,
-            Times {
-                writing_since: stamp,
-                latest: stamp,
-            },
-        )?;
-        Ok(Flight { file, stamp })
+        let times = read(&file).inspect_err(|_| {
+            let _ = file.unlock();
+        })?;
+        let stamp = self.now().max(times.latest);
+        let flight = Flight { file, stamp };
+        flight.note(true)?;
+        Ok(flight)
     }
 
     /// A response date: no write that is invisible to a snapshot taken *after* this call has an earlier stamp.
     pub(crate) fn response_date(&self) -> io::Result<Datestamp> {
         let mut reading = lock(&self.reading);
-        match reading.file.try_lock_shared() {
-            Ok(()) => {
-                let answer = self.give_out(&mut reading);
-                reading.file.unlock()?;
-                answer
+        let began = Instant::now();
+        loop {
+            match reading.file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {}
             }
-            Err(TryLockError::WouldBlock) => Ok(read(&mut reading.file)?.writing_since),
-            Err(TryLockError::Error(error)) => Err(error),
+            let times = read(&reading.file)?;
+            // The beginning of the last write is always a safe answer, if an old one once that write is over.
+            if times.writing || began.elapsed() > PATIENCE {
+                return Ok(times.writing_since);
+            }
+            thread::sleep(PAUSE);
         }
-    }
-
-    fn give_out(&self, reading: &mut Reading) -> io::Result<Datestamp> {
-        let times = read(&mut reading.file)?;
-        let now = self.clock.now().max(times.latest);
-        if now > times.latest {
-            write(&mut reading.file, Times { latest: now, ..times })?;
-        }
+        let answer = self.give_out(&reading.file);
+        reading.file.unlock()?;
+        let now = answer?;
         if now.unix() - reading.synced.unix() >= UNSYNCED.as_secs() as i64 {
             reading.file.sync_data()?;
             reading.synced = now;
         }
         Ok(now)
     }
+
+    /// Says "now" under the lock. The lock is exclusive, because a reader held up between reading and writing would
+    /// take back the later time another has said meanwhile.
+    fn give_out(&self, file: &File) -> io::Result<Datestamp> {
+        let times = read(file)?;
+        let now = self.now().max(times.latest);
+        if now > times.latest || times.writing {
+            let (latest, writing) = (now, false);
+            write(
+                file,
+                Times {
+                    latest,
+                    writing,
+                    ..times
+                },
+            )?;
+        }
+        Ok(now)
+    }
+
+    /// The time, as far as a record can be stamped with it.
+    fn now(&self) -> Datestamp {
+        self.clock.now().min(Position::latest_datestamp())
+    }
+}
+
+impl Flight<'_> {
+    fn note(&self, writing: bool) -> io::Result<()> {
+        let (writing_since, latest) = (self.stamp, self.stamp);
+        write(
+            &self.file,
+            Times {
+                writing_since,
+                latest,
+                writing,
+            },
+        )
+    }
 }
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
+        let _ = self.note(false);
         // Closing the file releases the lock too; an error here changes nothing we could mend.
         let _ = self.file.unlock();
     }
@@ -175,26 +220,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A new or torn file reads as "never": the store's last datestamp still bounds the stamps.
-fn read(file: &mut File) -> io::Result<Times> {
-    let mut bytes = [0; 16];
+fn read(mut file: &File) -> io::Result<Times> {
+    let mut bytes = [0; 24];
     file.seek(SeekFrom::Start(0))?;
     match file.read_exact(&mut bytes) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Times::default()),
         Err(error) => return Err(error),
     }
-    let [writing_since, latest] = [0, 8].map(|at| {
+    let [writing_since, latest, writing] = [0, 8, 16].map(|at| {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[at..at + 8]);
-        Datestamp::from_unix(i64::from_le_bytes(word)).unwrap_or_default()
+        i64::from_le_bytes(word)
     });
-    Ok(Times { writing_since, latest })
+    Ok(Times {
+        writing_since: Datestamp::from_unix(writing_since).unwrap_or_default(),
+        latest: Datestamp::from_unix(latest).unwrap_or_default(),
+        writing: writing != 0,
+    })
 }
 
-fn write(file: &mut File, times: Times) -> io::Result<()> {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&times.writing_since.unix().to_le_bytes());
-    bytes[8..].copy_from_slice(&times.latest.unix().to_le_bytes());
+fn write(mut file: &File, times: Times) -> io::Result<()> {
+    let words = [
+        times.writing_since.unix(),
+        times.latest.unix(),
+        i64::from(times.writing),
+    ];
+    let bytes: Vec<u8> = words.into_iter().flat_map(i64::to_le_bytes).collect();
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&bytes)
 }

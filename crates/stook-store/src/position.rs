@@ -9,6 +9,8 @@ use stook_oai::Datestamp;
 /// Changes that fit into one second: 268 million.
 const SEQUENCE_BITS: u32 = 28;
 const SEQUENCE_MASK: u64 = (1 << SEQUENCE_BITS) - 1;
+/// The last second with positions of its own, in the year 3058. Dates that people write may lie beyond it.
+const LAST_SECOND: u64 = (1 << (63 - SEQUENCE_BITS)) - 1;
 
 /// The place of a record in its lists; greater means published later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,8 +34,10 @@ impl Position {
 
     /// The first position of the second `datestamp`; everything earlier is before it.
     pub fn first_of(datestamp: Datestamp) -> Position {
-        let second = u64::try_from(datestamp.unix()).unwrap_or(0);
-        Self::from_u64(second << SEQUENCE_BITS)
+        match u64::try_from(datestamp.unix()).unwrap_or(0) {
+            second @ 0..=LAST_SECOND => Position(second << SEQUENCE_BITS),
+            _ => Self::END,
+        }
     }
 
     /// The last position of the second `datestamp`.
@@ -46,7 +50,7 @@ impl Position {
 
     /// When the record at this position was published.
     pub fn datestamp(self) -> Datestamp {
-        // 63 - 28 bits of seconds end in the year 3058, inside what a datestamp can say.
+        // The last second is inside what a datestamp can say.
         Datestamp::from_unix((self.0 >> SEQUENCE_BITS) as i64).unwrap_or_default()
     }
 
@@ -58,7 +62,16 @@ impl Position {
     /// The next position for a record published at `datestamp`, this being the last one taken.
     pub(crate) fn next_at(self, datestamp: Datestamp) -> Position {
         let fresh = Self::first_of(datestamp);
-        if fresh > self { fresh } else { Position(self.0 + 1) }
+        if fresh > self {
+            fresh
+        } else {
+            Self::from_u64(self.0 + 1)
+        }
+    }
+
+    /// The latest datestamp a record can have.
+    pub(crate) fn latest_datestamp() -> Datestamp {
+        Self::END.datestamp()
     }
 
     pub(crate) fn to_sql(self) -> i64 {
@@ -93,5 +106,17 @@ mod tests {
         assert_eq!(first.next_at(at(50)).as_u64(), first.as_u64() + 1);
         assert!(first.next_at(at(40)) > first);
         assert_eq!(first.next_at(at(51)), Position::first_of(at(51)));
+    }
+
+    #[test]
+    fn dates_past_the_last_position_are_past_every_record() {
+        let last = i64::try_from(LAST_SECOND).unwrap();
+        assert_eq!(Position::last_of(at(last)), Position::END);
+        assert!(Position::first_of(at(last)) < Position::END);
+        for beyond in [last + 1, last * 2, last * 2 + 1_700_000_000, Datestamp::MAX.unix()] {
+            assert_eq!(Position::first_of(at(beyond)), Position::END);
+            assert_eq!(Position::last_of(at(beyond)), Position::END);
+        }
+        assert_eq!(Position::END.next_at(at(0)), Position::END);
     }
 }
