@@ -76,10 +76,7 @@ impl Importer {
             )?;
             let mut rows = find.query((self.repository.0, identifier.as_str()))?;
             while let Some(row) = rows.next()? {
-                let position = Position::from_sql(row.get(0)?);
-                if !self.seen.contains(position)? {
-                    self.seen.insert(position)?;
-                }
+                self.seen.spare(Position::from_sql(row.get(0)?))?;
             }
         }
         self.sqlite.return_reader(reader);
@@ -116,7 +113,7 @@ impl Importer {
         let mut seen = self
             .seen
             .database
-            .prepare("SELECT position FROM seen ORDER BY position")?;
+            .prepare("SELECT position FROM seen UNION SELECT position FROM spared ORDER BY position")?;
         let mut seen = seen.query([])?;
         let mut add = self.seen.database.prepare("INSERT INTO vanished VALUES (?1)")?;
         let mut next_seen: Option<i64> = seen.next()?.map(|row| row.get(0)).transpose()?;
@@ -138,18 +135,19 @@ impl Importer {
     /// Deletes what [`vanished`](Self::vanished) found last.
     pub(crate) fn delete_vanished(&mut self, progress: &mut dyn FnMut(u64)) -> Result<u64, StoreError> {
         let mut deleted = 0;
-        loop {
-            let batch = self.next_vanished()?;
-            if batch.changes.is_empty() {
-                return Ok(deleted);
-            }
-            let (outcomes, _) = self.sqlite.commit(&batch, &mut |_, _| Ok(None))?;
+        let start = self.start;
+        // What another program publishes between our finding a record and deleting it is not ours to delete.
+        let mut screen = |existing: &Existing, _| Ok((existing.position > start).then_some(Outcome::Unchanged));
+        while let Some(batch) = self.next_vanished()? {
+            let (outcomes, _) = self.sqlite.commit(&batch, &mut screen)?;
             deleted += outcomes.iter().filter(|outcome| **outcome == Outcome::Deleted).count() as u64;
             progress(deleted);
         }
+        Ok(deleted)
     }
 
-    fn next_vanished(&mut self) -> Result<Batch, StoreError> {
+    /// The next records to delete; `None` when there are no more. A batch may be empty: all of its records changed.
+    fn next_vanished(&mut self) -> Result<Option<Batch>, StoreError> {
         let reader = self.sqlite.reader()?;
         let mut changes = Vec::new();
         {
@@ -160,6 +158,9 @@ impl Importer {
             let positions: Vec<i64> = next
                 .query_map([DELETION_BATCH], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
+            if positions.is_empty() {
+                return Ok(None);
+            }
             let mut find = reader
                 .connection
                 .prepare_cached("SELECT format, identifier FROM record WHERE position = ?1")?;
@@ -185,10 +186,10 @@ impl Importer {
             }
         }
         self.sqlite.return_reader(reader);
-        Ok(Batch {
+        Ok(Some(Batch {
             repository: self.repository,
             changes,
-        })
+        }))
     }
 
     pub(super) fn sqlite(&self) -> &Sqlite {
@@ -234,6 +235,7 @@ impl Seen {
         database.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;
              CREATE TABLE seen (position INTEGER PRIMARY KEY) STRICT;
+             CREATE TABLE spared (position INTEGER PRIMARY KEY) STRICT;
              CREATE TABLE vanished (position INTEGER PRIMARY KEY) STRICT;
              BEGIN;",
         )?;
@@ -248,6 +250,14 @@ impl Seen {
     fn insert(&self, position: Position) -> Result<(), StoreError> {
         self.database
             .prepare_cached("INSERT INTO seen VALUES (?1)")?
+            .execute([position.to_sql()])?;
+        Ok(())
+    }
+
+    /// Apart from what was seen, because the record may still come in a form that can be read.
+    fn spare(&self, position: Position) -> Result<(), StoreError> {
+        self.database
+            .prepare_cached("INSERT OR IGNORE INTO spared VALUES (?1)")?
             .execute([position.to_sql()])?;
         Ok(())
     }
