@@ -6,6 +6,9 @@ use stook_oai::{MetadataFormat, Set, SetSpec};
 use super::{Sqlite, Write};
 use crate::{RepositoryId, StoreError};
 
+/// Between the descriptions of a set: a character that XML cannot contain.
+pub(super) const DESCRIPTION_SEPARATOR: &str = "\u{1e}";
+
 impl Sqlite {
     /// The key that signs resumption tokens.
     pub(crate) fn secret(&self) -> Result<[u8; 32], StoreError> {
@@ -86,13 +89,14 @@ impl Sqlite {
 
     /// Defines a set, or gives a known one a new name and descriptions. Ancestors come into being with it.
     pub(crate) fn define_set(&self, repository: RepositoryId, set: &Set) -> Result<(), StoreError> {
+        let descriptions = set.descriptions.join(DESCRIPTION_SEPARATOR);
         self.write(|write| {
             for ancestor in set.spec.lineage() {
                 touch_set(write, repository, &ancestor)?;
             }
             write.transaction.execute(
                 "UPDATE set_ SET name = ?3, descriptions = ?4 WHERE repository = ?1 AND spec = ?2",
-                (repository.0, set.spec.as_str(), &set.name, set.descriptions.join("\n")),
+                (repository.0, set.spec.as_str(), &set.name, descriptions),
             )?;
             Ok(())
         })

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rusqlite::OptionalExtension;
 use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
+use super::catalog::DESCRIPTION_SEPARATOR;
 use super::{Reader, Sqlite, last_position};
 use crate::body::Dictionary;
 use crate::{List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
@@ -342,9 +343,12 @@ fn set_of(row: &rusqlite::Row<'_>) -> Result<Set, StoreError> {
     // A set nobody has named is called by the last element of its path.
     let name = name.unwrap_or_else(|| spec.as_str().rsplit(':').next().unwrap_or_default().to_owned());
     let descriptions: Option<String> = row.get(2)?;
+    let descriptions = descriptions.filter(|text| !text.is_empty());
     Ok(Set {
         spec,
         name,
-        descriptions: descriptions.filter(|text| !text.is_empty()).into_iter().collect(),
+        descriptions: descriptions.map_or_else(Vec::new, |text| {
+            text.split(DESCRIPTION_SEPARATOR).map(str::to_owned).collect()
+        }),
     })
 }
