@@ -188,11 +188,11 @@ impl<'a> Publication<'a> {
         if matches!(change.content, EncodedContent::Restored) && !has_body {
             return Ok(Outcome::NothingToRestore);
         }
-        if matches!(change.content, EncodedContent::Erased) && was_deleted {
-            return self.forget(existing, has_body);
-        }
         let keeps_sets = change.set_specs.is_empty() && !matches!(change.content, EncodedContent::Live { .. });
         let set_specs = if keeps_sets { &old_set_specs } else { &change.set_specs };
+        if matches!(change.content, EncodedContent::Erased) && was_deleted && *set_specs == old_set_specs {
+            return self.forget(existing, has_body);
+        }
         let position = self.take_position();
         let (outcome, digest) = match &change.content {
             EncodedContent::Live {

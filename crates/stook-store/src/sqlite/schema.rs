@@ -46,7 +46,7 @@ const MIGRATIONS: &[&str] = &[
         repository   INTEGER NOT NULL REFERENCES repository,
         spec         TEXT NOT NULL,
         name         TEXT,
-        descriptions TEXT,                        -- root elements, one after the other
+        descriptions TEXT,                        -- root elements, U+001E between them
         PRIMARY KEY (repository, spec)
     ) STRICT, WITHOUT ROWID;
 
@@ -97,7 +97,7 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE quarantine (
-        id         INTEGER PRIMARY KEY,
+        id         INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: an import tells its own from earlier ones by it
         repository INTEGER NOT NULL REFERENCES repository,
         source     TEXT NOT NULL,
         line       INTEGER NOT NULL,
