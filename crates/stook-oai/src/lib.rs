@@ -9,7 +9,7 @@
 //! * [`types`]: identifiers, sets, datestamps, headers, records … (re-exported
 //!   here, flat);
 //! * [`request`]: arguments ⇄ requests, and every fault in them;
-//! * [`response`]: values → XML;
+//! * [`response`]: values ⇄ XML;
 //! * [`token`]: list position ⇄ resumptionToken;
 //! * [`xml`]: escaping, and which characters XML 1.0 can carry.
 

@@ -1,14 +1,19 @@
-//! Responses: values → XML on the provider's side.
+//! Responses: values ⇄ XML.
 //!
-//! [`ResponseWriter`] turns values into the bytes of a response. Ready-made
-//! fragments ([`content_fragment`]) are appended, not parsed.
+//! On the provider's side [`ResponseWriter`] turns values into the bytes of a
+//! response; ready-made fragments ([`content_fragment`]) are appended, not
+//! parsed. On the harvester's side [`ResponseReader`] turns bytes into values,
+//! one at a time, and [`RecordsReader`] finds the records in files that hold
+//! them in other shapes.
 
 mod fragment;
 mod list;
+mod read;
 mod write;
 
 pub use fragment::{Fragment, content_fragment, split_fragment};
 pub use list::{HeaderRef, HeadersWriter, RecordsWriter, SetsWriter};
+pub use read::{Event, ReadError, ReadFault, ReadLimits, RecordsReader, ResponseReader};
 pub use write::{Echo, ResponseWriter};
 
 /// The namespace of every element of the protocol.
