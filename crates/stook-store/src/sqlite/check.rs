@@ -1,9 +1,12 @@
 //! Is the store what it should be? Reads everything, changes nothing.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Connection;
 
 use super::Sqlite;
 use crate::body::{Decompressor, Digest, digest, digest_deleted};
+use crate::change::sets_with_ancestors;
 use crate::{Position, StoreError};
 
 /// Problems of one kind that are worth listing.
@@ -94,9 +97,10 @@ impl Sqlite {
     ) -> Result<(), StoreError> {
         let total: i64 = connection.query_row("SELECT count(*) FROM record", [], |row| row.get(0))?;
         let mut select = connection.prepare(
-            "SELECT record.position, record.identifier, set_specs, deleted, dictionary, body, digest
+            "SELECT record.position, record.identifier, set_specs, deleted, dictionary, body, digest, format
              FROM record JOIN ident USING (format, identifier)",
         )?;
+        let mut in_sets = BTreeMap::new();
         let mut rows = select.query([])?;
         let (mut decompressor, mut fragment, mut found) = (Decompressor::new(), Vec::new(), 0);
         let mut done = 0;
@@ -107,6 +111,9 @@ impl Sqlite {
             }
             let identifier: String = row.get(1)?;
             let (set_specs, deleted): (String, bool) = (row.get(2)?, row.get(3)?);
+            for set_spec in sets_with_ancestors(&set_specs) {
+                *in_sets.entry((row.get(7)?, set_spec.to_owned())).or_insert(0) += 1;
+            }
             let dictionary = row
                 .get::<_, Option<i64>>(4)?
                 .map(|id| self.dictionary(id, connection))
@@ -129,8 +136,31 @@ impl Sqlite {
                 problems.push(format!("the content of {identifier} (published {at}) is damaged"));
             }
         }
-        Ok(())
+        check_sets(connection, in_sets, problems)
     }
+}
+
+/// Compares how many records say they are in each set (format, set → records) with the counts of the lists.
+fn check_sets(
+    connection: &Connection,
+    mut in_sets: BTreeMap<(i64, String), i64>,
+    problems: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let mut select = connection.prepare(
+        "SELECT format, set_spec, sum(live) FROM tally JOIN list ON list.id = tally.list
+         WHERE set_spec <> '' GROUP BY list.id",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        *in_sets.entry((row.get(0)?, row.get(1)?)).or_insert(0) -= row.get::<_, i64>(2)?;
+    }
+    let wrong = in_sets.into_iter().filter(|(_, difference)| *difference != 0);
+    problems.extend(
+        wrong
+            .take(MOST_OF_A_KIND)
+            .map(|((_, set_spec), _)| format!("a set's records are not those that say they are in it: {set_spec}")),
+    );
+    Ok(())
 }
 
 /// The first column of the first rows, as text.

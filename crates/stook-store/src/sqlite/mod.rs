@@ -65,10 +65,8 @@ impl Sqlite {
         if path.exists() {
             return Err(StoreError::Exists(path.to_owned()));
         }
-        let mut secret = [0; 32];
-        getrandom::fill(&mut secret).map_err(|error| StoreError::Database(error.to_string()))?;
         let mut writer = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
-        schema::create(&mut writer, &secret)?;
+        schema::create(&mut writer)?;
         Self::over(path, writer, clock)
     }
 

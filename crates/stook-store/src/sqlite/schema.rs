@@ -126,14 +126,12 @@ pub(super) fn configure(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Lays out a new file.
-pub(super) fn create(connection: &mut Connection, secret: &[u8; 32]) -> Result<(), StoreError> {
+pub(super) fn create(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch(&format!(
         "PRAGMA page_size = 8192; PRAGMA application_id = {APPLICATION_ID};"
     ))?;
     configure(connection)?;
-    migrate(connection)?;
-    connection.execute("INSERT OR IGNORE INTO store VALUES (1, ?1, 0)", [&secret[..]])?;
-    Ok(())
+    migrate(connection)
 }
 
 /// Makes sure the file is ours and brings it to the current version.
@@ -163,6 +161,13 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(migration)?;
     }
+    // In the same transaction as the tables: a file that died while it was made is finished by whoever opens it.
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| StoreError::Database(error.to_string()))?;
+    transaction.execute(
+        "INSERT OR IGNORE INTO store (only, secret, last_position) VALUES (1, ?1, 0)",
+        [&secret[..]],
+    )?;
     transaction.execute_batch(&format!("PRAGMA user_version = {VERSION}"))?;
     transaction.commit()?;
     Ok(())
