@@ -20,6 +20,7 @@ mod error;
 mod identify;
 mod records;
 mod scope;
+mod source;
 mod tag;
 mod walker;
 
@@ -196,6 +197,7 @@ impl<R: BufRead> ResponseReader<R> {
                     }
                 }
                 Step::Close => self.close()?,
+                Step::Text if self.place == Place::Start => return Err(self.walker.text_before_root()),
                 Step::Text => return Err(self.walker.unexpected_text(self.place.element())),
                 Step::Declaration if self.walker.is_at_start() => {}
                 Step::Declaration => return Err(self.walker.late_declaration()),

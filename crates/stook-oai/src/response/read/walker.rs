@@ -6,7 +6,7 @@
 //! captured element is that element's own, because the walk already stands
 //! behind it.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -14,6 +14,7 @@ use quick_xml::events::Event;
 use super::cursor::Cursor;
 use super::error::{ReadError, ReadFault, ReadLimits};
 use super::scope::Scope;
+use super::source::{AllowanceSpent, Source};
 use super::tag::{Tag, is_space};
 use crate::response::NAMESPACE;
 
@@ -34,7 +35,7 @@ pub(super) enum Step {
 
 #[derive(Debug)]
 pub(super) struct Walker<R> {
-    reader: Reader<Bounded<R>>,
+    reader: Reader<Source<R>>,
     /// The bytes of the last event, or of the captured element.
     buffer: Vec<u8>,
     /// Where `buffer` begins in the document.
@@ -57,12 +58,7 @@ enum Kind {
 
 impl<R: BufRead> Walker<R> {
     pub(super) fn new(source: R, limits: ReadLimits) -> Self {
-        let allowance = limits.max_entry_bytes;
-        let mut reader = Reader::from_reader(Bounded {
-            source,
-            allowance,
-            consumed: 0,
-        });
+        let mut reader = Reader::from_reader(Source::new(source));
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         // A bare `&` is noticed by the cursor, where it costs one entry only.
@@ -78,13 +74,13 @@ impl<R: BufRead> Walker<R> {
 
     /// Bytes read so far.
     pub(super) fn position(&self) -> u64 {
-        self.reader.get_ref().consumed
+        self.reader.get_ref().position()
     }
 
     /// Goes on by one event that matters.
     pub(super) fn step(&mut self) -> Result<Step, ReadError> {
         loop {
-            self.reader.get_mut().allowance = self.limits.max_entry_bytes;
+            self.reader.get_mut().allow(self.limits.max_entry_bytes);
             self.buffer.clear();
             self.start = self.position();
             return Ok(match self.read_event()? {
@@ -120,7 +116,11 @@ impl<R: BufRead> Walker<R> {
         read: impl FnOnce(&mut Cursor<'_>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
         self.capture()?;
-        let text = str::from_utf8(&self.buffer).map_err(|_| ReadError::local(self.start, ReadFault::NotUtf8))?;
+        let entry = self.start..self.position();
+        if let Some(position) = self.reader.get_ref().first_not_utf8(&entry) {
+            return Err(ReadError::local(position, ReadFault::NotUtf8));
+        }
+        let text = as_text(&self.buffer);
         let depth = self.scope.depth();
         let outcome = read(&mut Cursor::new(text, self.start, &mut self.scope));
         self.scope.leave_to(depth);
@@ -131,49 +131,39 @@ impl<R: BufRead> Walker<R> {
         // The cursor will declare the element's namespaces itself.
         self.scope.leave();
         let mut open = 1_usize;
-        let mut damaged = None;
         while open > 0 {
             let position = self.position();
-            match self.read_event() {
-                Ok(Kind::Start) => {
+            let fault = match self.read_event()? {
+                Kind::Start if self.scope.depth() + open == self.limits.max_depth => ReadFault::TooDeep {
+                    limit: self.limits.max_depth,
+                },
+                Kind::Start => {
                     open += 1;
-                    if self.scope.depth() + open > self.limits.max_depth {
-                        let limit = self.limits.max_depth;
-                        return Err(ReadError::fatal(position, ReadFault::TooDeep { limit }));
-                    }
+                    continue;
                 }
-                Ok(Kind::End) => open -= 1,
-                Ok(Kind::Doctype) => return Err(ReadError::fatal(position, ReadFault::Doctype)),
-                Ok(Kind::Eof) => return Err(ReadError::fatal(position, ReadFault::Truncated)),
-                Ok(Kind::Text | Kind::Declaration | Kind::Ignored) => {}
-                Err(error) if error.can_continue() => damaged = damaged.or(Some(error)),
-                Err(error) => return Err(error),
-            }
+                Kind::End => {
+                    open -= 1;
+                    continue;
+                }
+                Kind::Text | Kind::Declaration | Kind::Ignored => continue,
+                Kind::Doctype => ReadFault::Doctype,
+                Kind::Eof => ReadFault::Truncated,
+            };
+            return Err(ReadError::fatal(position, fault));
         }
-        damaged.map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// Reads one event and appends its bytes to the buffer.
     fn read_event(&mut self) -> Result<Kind, ReadError> {
         let position = self.position();
-        let length = self.buffer.len();
-        let error = match self.reader.read_event_into(&mut self.buffer) {
+        let fault = match self.reader.read_event_into(&mut self.buffer) {
             Ok(event) => return Ok(kind_of(&event)),
-            Err(error) => error,
+            Err(quick_xml::Error::Io(error)) => self.io_fault(&error),
+            Err(quick_xml::Error::Syntax(_)) if self.reader.get_mut().is_at_end() => ReadFault::Truncated,
+            Err(error) => ReadFault::NotWellFormed(error.to_string()),
         };
-        let fault = match error {
-            quick_xml::Error::Io(error) => self.io_fault(&error),
-            quick_xml::Error::Encoding(_) => ReadFault::NotUtf8,
-            quick_xml::Error::Syntax(_) if self.at_end() => ReadFault::Truncated,
-            error => ReadFault::NotWellFormed(error.to_string()),
-        };
-        // Text that is not UTF-8 spoils nothing else: it ended where markup
-        // begins. A tag that is not UTF-8 leaves us without its name.
-        let is_text = !matches!(self.buffer.get(length), None | Some(b'<' | b'&'));
-        Err(match fault {
-            ReadFault::NotUtf8 if is_text => ReadError::local(position, ReadFault::NotUtf8),
-            fault => ReadError::fatal(position, fault),
-        })
+        Err(ReadError::fatal(position, fault))
     }
 
     fn io_fault(&self, error: &io::Error) -> ReadFault {
@@ -183,10 +173,6 @@ impl<R: BufRead> Walker<R> {
             };
         }
         ReadFault::Io(io::Error::new(error.kind(), error.to_string()))
-    }
-
-    fn at_end(&mut self) -> bool {
-        self.reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
     }
 
     /// Declares the namespaces of the start tag in the buffer; whether its
@@ -216,7 +202,7 @@ impl<R: BufRead> Walker<R> {
     }
 
     fn check_declaration(&self) -> Result<(), ReadError> {
-        let text = str::from_utf8(&self.buffer).unwrap_or_default();
+        let text = as_text(&self.buffer);
         let inside = text.trim_start_matches("<?").trim_end_matches("?>");
         let tag = Tag::parse(inside).map_err(|fault| self.fatal(fault))?;
         if tag.attribute("version").as_deref() != Some("1.0") {
@@ -237,6 +223,10 @@ impl<R: BufRead> Walker<R> {
         self.start == 0
     }
 
+    pub(super) fn text_before_root(&self) -> ReadError {
+        self.fatal(ReadFault::NotWellFormed("the document begins with text".to_owned()))
+    }
+
     pub(super) fn unexpected_text(&self, parent: &'static str) -> ReadError {
         ReadError::local(self.start, ReadFault::UnexpectedText { parent })
     }
@@ -249,8 +239,8 @@ impl<R: BufRead> Walker<R> {
     pub(super) fn skip_unexpected(&mut self, parent: &'static str) -> ReadError {
         let element = self.qualified_name().to_owned();
         match self.capture() {
-            Err(error) if !error.can_continue() => error,
-            _ => ReadError::local(self.start, ReadFault::UnexpectedElement { element, parent }),
+            Err(error) => error,
+            Ok(()) => ReadError::local(self.start, ReadFault::UnexpectedElement { element, parent }),
         }
     }
 
@@ -297,9 +287,14 @@ fn kind_of(event: &Event<'_>) -> Kind {
     }
 }
 
+/// The bytes as text, which the source has made sure they are.
+fn as_text(buffer: &[u8]) -> &str {
+    str::from_utf8(buffer).unwrap_or_default()
+}
+
 /// What stands between `<` and `>` or `/>` of the tag at the beginning.
 fn inside(buffer: &[u8]) -> &str {
-    let text = str::from_utf8(buffer).unwrap_or_default();
+    let text = as_text(buffer);
     let inside = text
         .strip_prefix('<')
         .and_then(|text| text.strip_suffix('>'))
@@ -311,48 +306,4 @@ fn is_utf8(encoding: &str) -> bool {
     ["utf-8", "utf8", "us-ascii", "ascii"]
         .iter()
         .any(|name| encoding.eq_ignore_ascii_case(name))
-}
-
-/// A source that gives no more than it is allowed to.
-///
-/// quick-xml collects a whole text or tag before it returns; without a bound
-/// here a single endless text would fill the memory.
-#[derive(Debug)]
-struct Bounded<R> {
-    source: R,
-    /// How many more bytes may be consumed.
-    allowance: u64,
-    consumed: u64,
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("the entry is too large")]
-struct AllowanceSpent;
-
-impl<R: BufRead> Read for Bounded<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let available = self.fill_buf()?;
-        let length = available.len().min(into.len());
-        into[..length].copy_from_slice(&available[..length]);
-        self.consume(length);
-        Ok(length)
-    }
-}
-
-impl<R: BufRead> BufRead for Bounded<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.allowance == 0 {
-            return Err(io::Error::other(AllowanceSpent));
-        }
-        let available = self.source.fill_buf()?;
-        let allowed = usize::try_from(self.allowance).unwrap_or(usize::MAX);
-        Ok(&available[..available.len().min(allowed)])
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.source.consume(length);
-        let length = length as u64;
-        self.allowance = self.allowance.saturating_sub(length);
-        self.consumed += length;
-    }
 }
