@@ -47,6 +47,13 @@ mod position;
 mod sqlite;
 mod store;
 
+// The promises once more, on a store whose segments are small.
+#[cfg(test)]
+extern crate self as stook_store;
+#[cfg(test)]
+#[path = "../tests/promises.rs"]
+mod promises_with_small_segments;
+
 pub use change::{Change, Content, Outcome};
 pub use clock::Clock;
 pub use error::StoreError;

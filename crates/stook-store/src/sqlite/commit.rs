@@ -70,17 +70,19 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
         .transaction
         .prepare_cached("SELECT position, digest FROM ident WHERE format = ?1 AND identifier = ?2")?;
     let mut plans: Vec<Option<Plan>> = (0..changes.len()).map(|_| None).collect();
-    let mut previous: Option<&Encoded> = None;
+    // The last change that was not a repetition within the batch, and the record that stays if it changes nothing.
+    let mut previous: Option<(&Encoded, Option<Existing>)> = None;
     for at in order {
         let change = &changes[at];
-        let twin = previous.filter(|other| other.format == change.format && other.identifier == change.identifier);
-        if let Some(twin) = twin {
-            plans[at] = Some(Plan::Settled(Outcome::Repeated {
-                same: same_content(twin, change),
-            }));
+        let is_twin = |other: &Encoded| other.format == change.format && other.identifier == change.identifier;
+        if let Some((twin, stays)) = previous.filter(|(other, _)| is_twin(other)) {
+            let same = match stays {
+                Some(existing) => is_same(write, &existing, change)?,
+                None => same_content(twin, change),
+            };
+            plans[at] = Some(Plan::Settled(Outcome::Repeated { same }));
             continue;
         }
-        previous = Some(change);
         let existing = find
             .query_row((change.format, &change.identifier), |row| {
                 Ok(Existing {
@@ -89,7 +91,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
                 })
             })
             .optional()?;
-        plans[at] = Some(match existing {
+        let plan = match existing {
             None => Plan::Publish(None),
             Some(existing) => {
                 let same = is_same(write, &existing, change)?;
@@ -99,7 +101,9 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
                     None => Plan::Publish(Some(existing)),
                 }
             }
-        });
+        };
+        previous = Some((change, existing.filter(|_| matches!(plan, Plan::Settled(_)))));
+        plans[at] = Some(plan);
     }
     Ok(plans
         .into_iter()

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 
 use crate::{Position, StoreError};
 
-/// A segment takes at least this many changes …
-const LEAST_CHANGES: i64 = 16 * 1024;
+/// A segment takes at least this many changes … In unit tests few, so that short histories fill, sweep and merge many.
+const LEAST_CHANGES: i64 = if cfg!(test) { 6 } else { 16 * 1024 };
 /// … and at least this share of the repository, so that there are never too many of them to sum up.
 const SHARE: i64 = 64;
 /// Segments swept in one commit, to keep commits short.

@@ -1,0 +1,427 @@
+//! The first four promises, tried with random histories against a simple model.
+//!
+//! A history mixes imports, deletions, restorations, clock steps in both directions, restarts, two handles on one store
+//! and harvesters that stop between pages. At every step the model says what must be seen.
+
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod model;
+
+use std::path::PathBuf;
+
+use fixture::harvester::{Fetched, Harvester};
+use fixture::{Hand, NEW_YEAR, Seen, datestamp, faults, identifier, in_pages, oai_dc, prefix, set};
+use model::{Act, Known, Model, Say};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use stook_oai::{Granularity, MetadataPrefix};
+use stook_store::{Change, Content, Outcome, Position, RepositoryId, Span, Store};
+use tempfile::TempDir;
+
+const FORMATS: [&str; 2] = ["oai_dc", "mods"];
+const SETS: [&str; 5] = ["a", "a:x", "a:x:1", "ab", "b"];
+const NUMBERS: usize = 7;
+const DAY: i64 = 86_400;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// One import in one or more batches.
+    Import { handle: usize, batches: Vec<Vec<Act>> },
+    /// An import that deletes what it does not mention.
+    Sync {
+        handle: usize,
+        repository: usize,
+        format: usize,
+        batches: Vec<Vec<Act>>,
+    },
+    /// The clock moves.
+    Turn(i64),
+    /// A handle is closed and opened again.
+    Restart { handle: usize },
+    /// A harvester asks for one page.
+    Fetch {
+        harvester: usize,
+        handle: usize,
+        limit: usize,
+    },
+}
+
+fn acts(say: impl Strategy<Value = Say> + 'static) -> impl Strategy<Value = Act> {
+    let set_specs = prop_oneof![
+        2 => Just(vec![]),
+        3 => proptest::sample::subsequence(&SETS[..], 0..=SETS.len()).prop_shuffle(),
+    ];
+    // Most of what happens concerns one list, so that histories are long enough to go wrong.
+    let place = prop_oneof![4 => Just((0, 0)), 1 => Just((0, 1)), 1 => Just((1, 0))];
+    (place, 0..NUMBERS, set_specs, say).prop_map(|((repository, format), number, set_specs, say)| Act {
+        key: (repository, format, number),
+        set_specs,
+        say,
+    })
+}
+
+fn live_or_deleted() -> impl Strategy<Value = Say> {
+    prop_oneof![
+        5 => (0..3).prop_map(|version| Say::Live(format!("<map>{version}</map>"))),
+        2 => Just(Say::Deleted),
+    ]
+}
+
+fn anything() -> impl Strategy<Value = Say> {
+    prop_oneof![4 => live_or_deleted(), 1 => Just(Say::Erased), 2 => Just(Say::Restored)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let handle = || 0..2_usize;
+    let import = (handle(), vec(vec(acts(live_or_deleted()), 0..5), 1..4));
+    let sync = (
+        handle(),
+        0..2_usize,
+        0..2_usize,
+        vec(vec(acts(live_or_deleted()), 0..6), 1..3),
+    );
+    let turn = prop_oneof![
+        4 => 1..4_i64,
+        2 => -3..0_i64,
+        1 => prop_oneof![Just(DAY), Just(-DAY), Just(400 * DAY), Just(-400 * DAY)],
+    ];
+    prop_oneof![
+        6 => (handle(), vec(acts(anything()), 1..6)).prop_map(|(handle, acts)| Step::Import { handle, batches: vec![acts] }),
+        2 => import.prop_map(|(handle, batches)| Step::Import { handle, batches }),
+        1 => sync.prop_map(|(handle, repository, format, batches)| Step::Sync { handle, repository, format, batches }),
+        4 => turn.prop_map(Step::Turn),
+        1 => handle().prop_map(|handle| Step::Restart { handle }),
+        8 => (0..HARVESTERS.len(), handle(), 1..4_usize)
+            .prop_map(|(harvester, handle, limit)| Step::Fetch { harvester, handle, limit }),
+    ]
+}
+
+/// Repository, format, set and granularity of each harvester.
+const HARVESTERS: [(usize, usize, Option<&str>, Granularity); 6] = [
+    (0, 0, None, Granularity::Second),
+    (0, 0, None, Granularity::Day),
+    (0, 1, None, Granularity::Second),
+    (1, 0, None, Granularity::Second),
+    (0, 0, Some("a"), Granularity::Second),
+    (0, 0, Some("a:x"), Granularity::Day),
+];
+
+/// A store, the model of it, and who harvests it.
+struct World {
+    _folder: TempDir,
+    path: PathBuf,
+    hand: Hand,
+    handles: Vec<Store>,
+    repositories: Vec<RepositoryId>,
+    model: Model,
+    harvesters: Vec<Harvester>,
+    /// Per harvester: the order of the last record seen and of the last that belongs to the list, and how many
+    /// publications there were then.
+    lists: Vec<Option<Frozen>>,
+}
+
+#[derive(Clone, Copy)]
+struct Frozen {
+    after: u64,
+    through: u64,
+    orders: u64,
+}
+
+impl World {
+    fn new() -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.db");
+        let hand = Hand::at(NEW_YEAR);
+        let store = Store::create(&path, hand.clock()).unwrap();
+        let repositories: Vec<RepositoryId> = ["maps", "atlases"]
+            .map(|name| store.declare_repository(name).unwrap())
+            .to_vec();
+        for repository in &repositories {
+            for format in FORMATS {
+                store.declare_format(*repository, &fixture::format(format)).unwrap();
+            }
+        }
+        let harvesters = HARVESTERS.map(|(repository, format, within, granularity)| {
+            Harvester::new(
+                repositories[repository],
+                prefix(FORMATS[format]),
+                within.map(set),
+                granularity,
+            )
+        });
+        let handles = vec![store, Store::open(&path, hand.clock()).unwrap()];
+        let mut model = Model::default();
+        model.time(hand.now());
+        World {
+            _folder: folder,
+            path,
+            hand,
+            handles,
+            repositories,
+            model,
+            lists: vec![None; harvesters.len()],
+            harvesters: harvesters.into(),
+        }
+    }
+
+    fn take(&mut self, step: &Step) {
+        match step {
+            Step::Import { handle, batches } => self.import(*handle, batches, None),
+            Step::Sync {
+                handle,
+                repository,
+                format,
+                batches,
+            } => {
+                let mut batches = batches.clone();
+                for act in batches.iter_mut().flatten() {
+                    (act.key.0, act.key.1) = (*repository, *format);
+                }
+                self.import(*handle, &batches, Some((*repository, &[*format])));
+            }
+            Step::Turn(seconds) => self.hand.turn(*seconds),
+            Step::Restart { handle } => {
+                self.handles[*handle] = Store::open(&self.path, self.hand.clock()).unwrap();
+            }
+            Step::Fetch {
+                harvester,
+                handle,
+                limit,
+            } => self.fetch(*harvester, *handle, *limit),
+        }
+    }
+
+    /// Imports on both sides and compares the outcomes. Acts of another repository are left out: an import is of one.
+    fn import(&mut self, handle: usize, batches: &[Vec<Act>], sync: Option<(usize, &[usize])>) {
+        let store = &self.handles[handle];
+        let first = || batches.iter().flatten().next().map_or(0, |act| act.key.0);
+        let of = sync.map_or_else(first, |(repository, _)| repository);
+        let batches: Vec<Vec<Act>> = batches
+            .iter()
+            .map(|batch| batch.iter().filter(|act| act.key.0 == of).cloned().collect())
+            .collect();
+        let repository = self.repositories[of];
+        let (encoder, mut importer) = (store.encoder(repository), store.importer(repository).unwrap());
+        let expected = self.model.import(self.hand.now(), &batches, sync);
+        for (batch, expected) in batches.iter().zip(expected) {
+            let changes = batch.iter().map(change).collect();
+            let outcomes = importer.commit(&encoder.encode(changes).unwrap()).unwrap();
+            for ((outcome, expected), act) in outcomes.iter().zip(&expected).zip(batch) {
+                // Only of content is it asked whether a repetition says the same.
+                let mut others = batch.iter().filter(|other| other.key == act.key);
+                let of_content = others.all(|other| matches!(other.say, Say::Live(_)));
+                let either = !of_content && matches!(expected, Outcome::Repeated { .. });
+                assert!(
+                    outcome == expected || either && matches!(outcome, Outcome::Repeated { .. }),
+                    "{outcome:?} instead of {expected:?} for {act:?}"
+                );
+            }
+        }
+        if let Some((_, formats)) = sync {
+            let prefixes: Vec<MetadataPrefix> = formats.iter().map(|format| prefix(FORMATS[*format])).collect();
+            let vanished = importer.vanished(&prefixes).unwrap();
+            assert_eq!(importer.delete_vanished(|_| ()).unwrap(), vanished.records);
+        }
+    }
+
+    /// Fetches a page and compares it with what the model would have answered.
+    fn fetch(&mut self, at: usize, handle: usize, limit: usize) {
+        let (repository, format, within, _) = HARVESTERS[at];
+        let fetched = self.harvesters[at].fetch(&self.handles[handle], limit);
+        assert_eq!(fetched.response_date.unix(), self.model.time(self.hand.now()));
+        let orders = self.model.orders;
+        let frozen = self.lists[at].take();
+        let list = frozen.unwrap_or(Frozen {
+            after: 0,
+            through: orders,
+            orders,
+        });
+        let from = fetched.from.map_or(i64::MIN, stook_oai::Datestamp::unix);
+        let mut rest = self.model.list(repository, format, within);
+        rest.retain(|(_, known)| known.datestamp >= from && known.order > list.after && known.order <= list.through);
+        assert_eq!(fetched.records.len(), limit.min(rest.len()));
+        for (seen, (number, known)) in fetched.records.iter().zip(&rest) {
+            compare(seen, *number, known);
+        }
+        assert_eq!(fetched.is_last, rest.len() <= limit);
+        let quiet = list.orders == orders;
+        check_size(&fetched, frozen.is_some(), quiet);
+        if !fetched.is_last {
+            let after = rest[limit - 1].1.order;
+            let orders = if quiet { orders } else { u64::MAX };
+            self.lists[at] = Some(Frozen { after, orders, ..list });
+        }
+    }
+
+    /// Lets everybody catch up, and compares every copy with the model.
+    fn settle(&mut self) {
+        let store = &self.handles[0];
+        for (at, harvester) in self.harvesters.iter_mut().enumerate() {
+            let (repository, format, within, _) = HARVESTERS[at];
+            harvester.finish(store, 2);
+            harvester.harvest(store, 3);
+            let list = self.model.list(repository, format, within);
+            for (number, known) in &list {
+                let copied = harvester.copy.get(identifier(*number).as_str());
+                compare(
+                    copied.unwrap_or_else(|| panic!("harvester {at} missed {number}")),
+                    *number,
+                    known,
+                );
+            }
+            // Who harvests a set is not told what left it; nobody else has more than there is.
+            let left = harvester
+                .copied()
+                .iter()
+                .filter(|seen| !list.iter().any(|(number, _)| *number == seen.number()))
+                .count();
+            assert!(left == 0 || within.is_some(), "harvester {at} has what is not there");
+        }
+    }
+}
+
+fn change(act: &Act) -> Change {
+    Change {
+        identifier: identifier(act.key.2),
+        prefix: prefix(FORMATS[act.key.1]),
+        set_specs: fixture::sets(&act.set_specs),
+        content: match &act.say {
+            Say::Live(text) => Content::Live {
+                metadata: text.clone(),
+                about: vec![],
+            },
+            Say::Deleted => Content::Deleted,
+            Say::Erased => Content::Erased,
+            Say::Restored => Content::Restored,
+        },
+    }
+}
+
+fn compare(seen: &Seen, number: usize, known: &Known) {
+    let set_specs = known.set_specs.iter().copied().collect::<Vec<_>>().join(" ");
+    let content = match known.content() {
+        "" => String::new(),
+        text => format!("<metadata>{text}</metadata>"),
+    };
+    assert_eq!((seen.number(), seen.datestamp), (number, known.datestamp));
+    assert_eq!(
+        (seen.deleted, &seen.set_specs, &seen.content),
+        (known.deleted, &set_specs, &content)
+    );
+}
+
+/// A list that nothing disturbed is as long as was announced, and a token never led to an empty page.
+fn check_size(fetched: &Fetched, is_resumed: bool, quiet: bool) {
+    assert!(fetched.cursor <= fetched.complete_list_size);
+    if quiet {
+        assert!(
+            !is_resumed || !fetched.records.is_empty(),
+            "an empty page after a token"
+        );
+        assert_eq!(fetched.is_last, fetched.cursor == fetched.complete_list_size);
+    }
+}
+
+/// Every list, record and count by any route says the same as the model.
+fn compare_all(world: &World, ranges: &[(i64, i64)]) {
+    let store = &world.handles[1];
+    let mut snapshot = store.read().unwrap();
+    for (at, repository) in world.repositories.iter().enumerate() {
+        for (format, text) in FORMATS.iter().enumerate() {
+            let deleted = world
+                .model
+                .list(at, format, None)
+                .iter()
+                .filter(|(_, known)| known.deleted)
+                .count();
+            assert_eq!(snapshot.deleted(*repository, &prefix(text)).unwrap(), deleted as u64);
+            for within in [None].into_iter().chain(SETS.map(Some)) {
+                let expected = world.model.list(at, format, within);
+                let found = snapshot
+                    .list(*repository, &prefix(text), within.map(set).as_ref())
+                    .unwrap();
+                let Some(list) = found else {
+                    assert!(expected.is_empty());
+                    continue;
+                };
+                let whole = in_pages(&mut snapshot, list, Span::ALL, 3);
+                assert_eq!(whole.len(), expected.len());
+                for (seen, (number, known)) in whole.iter().zip(&expected) {
+                    compare(seen, *number, known);
+                }
+                for (from, until) in ranges {
+                    let (after, through) = (
+                        Position::first_of(datestamp(*from)).before(),
+                        Position::last_of(datestamp(*until)),
+                    );
+                    let span = Span { after, through };
+                    let inside: Vec<Seen> = whole
+                        .iter()
+                        .filter(|seen| (*from..=*until).contains(&seen.datestamp))
+                        .cloned()
+                        .collect();
+                    assert_eq!(snapshot.count(list, span).unwrap(), inside.len() as u64);
+                    assert_eq!(in_pages(&mut snapshot, list, span, 2), inside);
+                }
+            }
+        }
+    }
+    for ((repository, format, number), known) in &world.model.records {
+        let seen = fixture::record(store, world.repositories[*repository], FORMATS[*format], *number);
+        compare(&seen.unwrap(), *number, known);
+    }
+    let mut found = faults(store);
+    found.retain(|fault| !fault.contains("later than the system's clock"));
+    assert_eq!(found, [] as [&str; 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_history_makes_a_harvester_miss_repeat_or_misread_anything(
+        steps in vec(step(), 1..70),
+        ends in vec((0..12_i64, 0..12_i64), 4),
+    ) {
+        let mut world = World::new();
+        for step in &steps {
+            world.take(step);
+        }
+        world.settle();
+        // Ranges between datestamps that occur, and a second beside them.
+        let mut stamps: Vec<i64> = world.model.records.values().map(|known| known.datestamp).collect();
+        stamps.push(NEW_YEAR);
+        stamps.sort_unstable();
+        let end = |at: i64| stamps[usize::try_from(at).unwrap() % stamps.len()] + at % 3 - 1;
+        let ranges: Vec<(i64, i64)> = ends.iter().map(|(from, until)| (end(*from), end(*until))).collect();
+        compare_all(&world, &ranges);
+    }
+}
+
+#[test]
+fn a_harvester_of_days_and_one_of_seconds_end_with_the_same() {
+    let mut world = World::new();
+    for round in 0..12 {
+        let acts = (0..NUMBERS)
+            .filter(|number| (number + round) % 3 == 0)
+            .map(|number| Act {
+                key: (0, 0, number),
+                set_specs: vec![SETS[(number + round) % 5]],
+                say: if round % 4 == 3 {
+                    Say::Deleted
+                } else {
+                    Say::Live(format!("<map>{round}</map>"))
+                },
+            });
+        world.import(round % 2, &[acts.collect()], None);
+        for harvester in 0..HARVESTERS.len() {
+            world.fetch(harvester, round % 2, 2);
+        }
+        world.hand.turn([1, DAY / 2, -DAY, 0, 5][round % 5]);
+    }
+    world.settle();
+    assert_eq!(world.harvesters[0].copied(), world.harvesters[1].copied());
+    assert_eq!(world.harvesters[0].copied().len(), world.model.list(0, 0, None).len());
+    assert_eq!(world.harvesters[0].prefix, oai_dc());
+}
