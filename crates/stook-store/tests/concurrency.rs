@@ -1,0 +1,293 @@
+//! Writers and harvesters at the same time, in threads with handles of their own and in processes of their own.
+//!
+//! However they interleave and whatever the clock does, a harvester that asks once more at the end has everything.
+
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixture::harvester::Harvester;
+use fixture::*;
+use stook_oai::Granularity;
+use stook_store::{Change, Clock, RepositoryId, Store};
+
+const WRITERS: usize = 3;
+const HARVESTERS: usize = 4;
+/// How long writers write in each test.
+const DURATION: Duration = Duration::from_millis(1_500);
+
+/// A batch of random changes. Half of them concern records that only this writer touches.
+fn batch(writer: usize, dice: &mut Dice) -> Vec<Change> {
+    let size = 1 + dice.below(40);
+    (0..size)
+        .map(|_| {
+            let number = match dice.below(2) {
+                0 => dice.below(100),
+                _ => 1_000 * (writer + 1) + dice.below(100),
+            };
+            let sets = &["a:x", "a", "b"][dice.below(3)..];
+            match dice.below(10) {
+                0 => deleted(number),
+                1 => restored(number),
+                2 => erased(number),
+                _ => live(number, sets, &format!("<map>{}</map>", dice.below(1_000_000))),
+            }
+        })
+        .collect()
+}
+
+fn write(store: &Store, maps: RepositoryId, writer: usize, until: impl Fn() -> bool) {
+    let mut dice = Dice::new(writer as u64 + 1);
+    while !until() {
+        store.apply(maps, batch(writer, &mut dice)).unwrap();
+    }
+}
+
+/// Harvests again and again, stopping between pages while the others go on.
+fn harvest(store: &Store, maps: RepositoryId, at: usize, until: impl Fn() -> bool) -> Harvester {
+    let granularity = if at == 3 { Granularity::Day } else { Granularity::Second };
+    let mut harvester = Harvester::new(maps, oai_dc(), None, granularity);
+    let mut lists = 0;
+    while !until() {
+        harvester.harvest(store, 17 + at * 50);
+        lists += 1;
+    }
+    assert!(lists > 3, "the harvester was too slow to test anything");
+    harvester
+}
+
+/// What is wrong with a copy; nothing if it equals the final state.
+fn differences(copied: &[Seen], final_state: &[Seen]) -> Vec<String> {
+    let by_identifier = |records: &[Seen]| -> BTreeMap<String, Seen> {
+        records
+            .iter()
+            .map(|seen| (seen.identifier.clone(), seen.clone()))
+            .collect()
+    };
+    let (copied, mut missing) = (by_identifier(copied), by_identifier(final_state));
+    let mut wrong = Vec::new();
+    for (identifier, seen) in copied {
+        match missing.remove(&identifier) {
+            Some(now) if now == seen => {}
+            now => wrong.push(format!("has {seen:?} instead of {now:?}")),
+        }
+    }
+    wrong.extend(missing.into_values().map(|seen| format!("misses {seen:?}")));
+    wrong
+}
+
+/// Runs writers and harvesters on a store, each with a handle of its own, then compares.
+fn run(clock: &Clock) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    let store = Store::create(&path, clock.clone()).unwrap();
+    let maps = repository(&store);
+    let open = || Store::open(&path, clock.clone()).unwrap();
+    let (began, written) = (Instant::now(), AtomicBool::new(false));
+    let copies: Vec<Harvester> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|at| {
+                let store = open();
+                scope.spawn(move || write(&store, maps, at, || began.elapsed() > DURATION))
+            })
+            .collect();
+        let harvesters: Vec<_> = (0..HARVESTERS)
+            .map(|at| {
+                let (store, written) = (open(), &written);
+                scope.spawn(move || {
+                    let mut harvester = harvest(&store, maps, at, || written.load(Ordering::SeqCst));
+                    harvester.harvest(&store, 100);
+                    harvester
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        written.store(true, Ordering::SeqCst);
+        harvesters
+            .into_iter()
+            .map(|harvester| harvester.join().unwrap())
+            .collect()
+    });
+    let final_state = all(&store, maps);
+    assert!(final_state.len() > 300, "the writers were too slow to test anything");
+    for (at, copy) in copies.iter().enumerate() {
+        assert_eq!(
+            differences(&copy.copied(), &final_state),
+            [] as [&str; 0],
+            "harvester {at}"
+        );
+    }
+    let mut found = faults(&store);
+    found.retain(|fault| !fault.contains("later than the system's clock"));
+    assert_eq!(found, [] as [&str; 0]);
+}
+
+#[test]
+fn harvesters_miss_nothing_while_writers_write_by_the_system_s_clock() {
+    run(&Clock::system());
+}
+
+#[test]
+fn harvesters_miss_nothing_while_writers_write_and_the_clock_runs_fast() {
+    let hand = Hand::at(NEW_YEAR);
+    with_clock_driver(&hand, |_| 1, || run(&hand.clock()));
+}
+
+#[test]
+fn harvesters_miss_nothing_while_writers_write_and_the_clock_steps_both_ways() {
+    let hand = Hand::at(NEW_YEAR);
+    let step = |dice: &mut Dice| [1, 1, 2, 5, -1, -3, -7, 0, 30, -25][dice.below(10)];
+    with_clock_driver(&hand, step, || run(&hand.clock()));
+}
+
+/// Moves the clock every fraction of a millisecond while `work` runs.
+fn with_clock_driver(hand: &Hand, step: impl Fn(&mut Dice) -> i64 + Sync, work: impl FnOnce()) {
+    /// Stops the driver even if the work panics.
+    struct Stop<'a>(&'a AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let stop = Stop(&done);
+        scope.spawn(|| {
+            let mut dice = Dice::new(99);
+            while !done.load(Ordering::SeqCst) {
+                hand.turn(step(&mut dice));
+                thread::sleep(Duration::from_micros(300));
+            }
+        });
+        work();
+        drop(stop);
+    });
+}
+
+/// Names the store to the process that is to write into it.
+const WRITER_STORE: &str = "STOOK_TEST_WRITER_STORE";
+const WRITER_NUMBER: &str = "STOOK_TEST_WRITER_NUMBER";
+
+/// A clock that several processes share: the number in a file.
+fn clock_in(file: PathBuf) -> Clock {
+    Clock::new(move || {
+        let bytes = fs::read(&file).unwrap_or_default();
+        datestamp(bytes.try_into().map_or(NEW_YEAR, i64::from_le_bytes))
+    })
+}
+
+fn clock_file(store: &Path) -> PathBuf {
+    store.with_extension("time")
+}
+
+/// Not a test of its own: what a writing process of the tests below does.
+#[test]
+fn writer_process() {
+    let Some(path) = std::env::var_os(WRITER_STORE).map(PathBuf::from) else {
+        return;
+    };
+    let writer: usize = std::env::var(WRITER_NUMBER).unwrap().parse().unwrap();
+    let store = Store::open(&path, clock_in(clock_file(&path))).unwrap();
+    let maps = store.repository("maps").unwrap();
+    let mut dice = Dice::new(writer as u64 + 1);
+    for commit in 0.. {
+        let mut changes = batch(writer, &mut dice);
+        // A record that only this process publishes tells which commits must be there.
+        changes.push(live(10_000 * (writer + 1) + commit, &["own"], "<own/>"));
+        store.apply(maps, changes).unwrap();
+        println!("committed {commit}");
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+/// Starts a writing process, and a thread that counts what it says it has committed.
+fn start_writer(store: &Path, writer: usize) -> (Child, thread::JoinHandle<usize>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["writer_process", "--exact", "--nocapture"])
+        .env(WRITER_STORE, store)
+        .env(WRITER_NUMBER, writer.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let count = thread::spawn(move || {
+        let lines = output.lines().map_while(Result::ok);
+        lines.filter(|line| line.starts_with("committed ")).count()
+    });
+    (child, count)
+}
+
+#[test]
+fn writing_processes_killed_at_any_moment_lose_no_commit_and_no_harvester_misses_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    let clock = clock_in(clock_file(&path));
+    let store = Store::create(&path, clock.clone()).unwrap();
+    let maps = repository(&store);
+    let (hand, written) = (Hand::at(NEW_YEAR), AtomicBool::new(false));
+    let (copies, commits) = thread::scope(|scope| {
+        let harvesters: Vec<_> = (0..HARVESTERS)
+            .map(|at| {
+                let (store, written) = (Store::open(&path, clock.clone()).unwrap(), &written);
+                scope.spawn(move || harvest(&store, maps, at, || written.load(Ordering::SeqCst)))
+            })
+            .collect();
+        let mut dice = Dice::new(4);
+        let mut commits = Vec::new();
+        for round in 0..4 {
+            let writers: Vec<_> = (0..WRITERS)
+                .map(|at| start_writer(&path, round * WRITERS + at))
+                .collect();
+            let end = Instant::now() + Duration::from_millis(400 + dice.below(200) as u64);
+            while Instant::now() < end {
+                hand.turn([1, 1, 3, -2, 0, 20, -15][dice.below(7)]);
+                fs::write(clock_file(&path), hand.now().to_le_bytes()).unwrap();
+                thread::sleep(Duration::from_micros(500));
+            }
+            for (mut child, count) in writers {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                commits.push(count.join().unwrap());
+            }
+        }
+        written.store(true, Ordering::SeqCst);
+        let copies: Vec<Harvester> = harvesters
+            .into_iter()
+            .map(|harvester| harvester.join().unwrap())
+            .collect();
+        (copies, commits)
+    });
+    assert!(
+        commits.iter().sum::<usize>() > 20,
+        "the processes were too slow to test anything"
+    );
+    for (writer, commits) in commits.into_iter().enumerate() {
+        for commit in 0..commits {
+            let own = record(&store, maps, "oai_dc", 10_000 * (writer + 1) + commit);
+            assert!(own.is_some(), "commit {commit} of writer {writer} is lost");
+        }
+    }
+    for (at, mut copy) in copies.into_iter().enumerate() {
+        copy.harvest(&store, 100);
+        assert_eq!(
+            differences(&copy.copied(), &all(&store, maps)),
+            [] as [&str; 0],
+            "harvester {at}"
+        );
+    }
+    let mut found = faults(&store);
+    found.retain(|fault| !fault.contains("later than the system's clock"));
+    assert_eq!(found, [] as [&str; 0]);
+}
