@@ -77,7 +77,7 @@ impl Datestamp {
     ///
     /// The text, and what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, InvalidDatetime> {
-        let datetime = UtcDatetime::parse(text)?;
+        let datetime = UtcDatetime::parse(text).map_err(InvalidDatetime::of_second)?;
         match datetime.granularity() {
             Granularity::Second => Ok(datetime.first_second()),
             Granularity::Day => Err(InvalidDatetime::without_time(text)),

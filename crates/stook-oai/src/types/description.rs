@@ -305,3 +305,37 @@ fn push_optional_element(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
         push_element(out, name, text);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_types_are_two_words_of_lower_case_letters() {
+        assert!(MimeType::parse("text/xsl").is_ok());
+        for bad in [
+            "",
+            "text",
+            "text/",
+            "/xsl",
+            "Text/xsl",
+            "text/x-dsssl",
+            "a/b/c",
+            "text/xsl;q=1",
+        ] {
+            assert!(MimeType::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_sample_identifier_is_escaped() {
+        let namespace = OaiNamespace::parse("example.org").unwrap();
+        let description = Description::oai_identifier(namespace.clone(), "a b").unwrap();
+        assert!(
+            description
+                .to_xml()
+                .contains("<sampleIdentifier>oai:example.org:a%20b</sampleIdentifier>")
+        );
+        assert!(Description::oai_identifier(namespace, "").is_err());
+    }
+}

@@ -96,6 +96,15 @@ pub struct InvalidDatetime {
 }
 
 impl InvalidDatetime {
+    /// The same fault where only the form with seconds was asked for.
+    pub(super) fn of_second(self) -> Self {
+        let problem = match self.problem {
+            Problem::Form => Problem::NoTime,
+            problem => problem,
+        };
+        Self { problem, ..self }
+    }
+
     /// A well-formed day where a second was asked for.
     pub(super) fn without_time(text: &str) -> Self {
         Self {

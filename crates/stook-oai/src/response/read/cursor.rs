@@ -198,7 +198,7 @@ impl<'a> Cursor<'a> {
         self.offset = self.reader_offset();
         let event = match self.reader.read_event() {
             Ok(event) => event,
-            Err(error) => return Err(self.error(ReadFault::NotWellFormed(error.to_string()))),
+            Err(error) => return Err(self.error(ReadFault::of_xml(&error))),
         };
         Ok(match event {
             Event::Start(_) | Event::Empty(_) => Token::Open(self.open()?),

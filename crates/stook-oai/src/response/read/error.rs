@@ -166,6 +166,17 @@ pub enum ReadFault {
     },
 }
 
+impl ReadFault {
+    /// What the parser found, without its own preamble.
+    pub(super) fn of_xml(error: &quick_xml::Error) -> Self {
+        Self::NotWellFormed(match error {
+            quick_xml::Error::Syntax(error) => error.to_string(),
+            quick_xml::Error::IllFormed(error) => error.to_string(),
+            error => error.to_string(),
+        })
+    }
+}
+
 fn namespace_in_words(namespace: &str) -> String {
     if namespace.is_empty() {
         "no namespace".to_owned()

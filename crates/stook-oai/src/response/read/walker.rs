@@ -161,7 +161,7 @@ impl<R: BufRead> Walker<R> {
             Ok(event) => return Ok(kind_of(&event)),
             Err(quick_xml::Error::Io(error)) => self.io_fault(&error),
             Err(quick_xml::Error::Syntax(_)) if self.reader.get_mut().is_at_end() => ReadFault::Truncated,
-            Err(error) => ReadFault::NotWellFormed(error.to_string()),
+            Err(error) => ReadFault::of_xml(&error),
         };
         Err(ReadError::fatal(position, fault))
     }
