@@ -269,11 +269,11 @@ pub enum Rights {
 }
 
 impl Config {
-    /// Reads and checks a configuration file.
+    /// Reads and checks a configuration file. `listen` takes the place of what the file says.
     ///
     /// # Errors
     /// When it cannot be read, is not TOML, has unknown settings or impossible values.
-    pub fn load(path: &Path) -> Result<Config> {
+    pub fn load(path: &Path, listen: Option<&str>) -> Result<Config> {
         let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => anyhow!(
                 "there is no configuration at {}\nTry: stook init, or name the file with -c FILE",
@@ -281,7 +281,7 @@ impl Config {
             ),
             _ => anyhow!("cannot read {}: {error}", path.display()),
         })?;
-        let mut config = Config::parse(&text).with_context(|| format!("in {}", path.display()))?;
+        let mut config = Config::read(&text, listen).with_context(|| format!("in {}", path.display()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.store = folder.join(&config.store);
         for file in config
@@ -299,7 +299,14 @@ impl Config {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn parse(text: &str) -> Result<Config> {
+        Config::read(text, None)
+    }
+
+    fn read(text: &str, listen: Option<&str>) -> Result<Config> {
         let mut config: Config = toml::from_str(text)?;
+        if let Some(listen) = listen {
+            config.server.listen = listen.to_owned();
+        }
         if config.store.as_os_str().is_empty() {
             config.store = PathBuf::from("stook.db");
         }
@@ -530,9 +537,54 @@ const EXAMPLES: &str = r##"
 # root = "record"
 "##;
 
+/// The page docs/configuration.md.
+pub fn documentation() -> String {
+    let mut text = String::from(DOCUMENTATION_HEAD);
+    let groups = [
+        ("`[server]`", "How the program answers over HTTP.", Server::table()),
+        ("`[[repository]]`", "One for each repository; the name and the path of each are its own.", Repository::table()),
+        (
+            "`[repository.access]`",
+            "Who may harvest. A client that meets any one of the rules is let in; without rules everybody is.",
+            Access::table(),
+        ),
+        ("`[[format]]`", "A metadata format of your own, beside the well-known ones.", HouseFormat::table()),
+    ];
+    for (name, what, settings) in groups {
+        let _ = write!(text, "\n## {name}\n\n{what}\n\n| setting | default | meaning |\n|---|---|---|\n");
+        for Setting { name, default, sentence } in settings {
+            let default = if default.is_empty() { "none".to_owned() } else { format!("`{default}`") };
+            let _ = writeln!(text, "| `{name}` | {default} | {sentence} |");
+        }
+    }
+    text.push_str("\n## Tables that are longer than a line\n\n```toml");
+    text.push_str(EXAMPLES);
+    text.push_str("```\n");
+    text
+}
+
+const DOCUMENTATION_HEAD: &str = "# Configuration
+
+<!-- Made from the table in crates/stook/src/config.rs; `STOOK_UPDATE_GOLDEN=1 cargo test -p stook config` writes it. -->
+
+`stook init` writes a commented `stook.toml` with these settings; `-c FILE` or the environment variable `STOOK_CONFIG` names
+another file. A setting that is not there has its default; one that does not exist is an error. Paths are relative to the
+file. `store`, at the top, is the file the records live in; its default is `stook.db`.
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_lists_every_setting_as_it_is() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+        if std::env::var_os("STOOK_UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, documentation()).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(written, documentation(), "run this test with STOOK_UPDATE_GOLDEN=1 and read the difference");
+    }
 
     fn minimal() -> Repository {
         Repository {

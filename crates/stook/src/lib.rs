@@ -3,6 +3,8 @@
 //! The modules follow the data: a file becomes records ([`import`]), records live in `stook_store`, a request becomes XML
 //! ([`provider`]), people look at pages ([`web`]). [`cli`] is the thin layer that people type.
 
+pub mod cli;
 pub mod config;
+pub mod import;
 pub mod provider;
 pub mod web;

@@ -1,0 +1,39 @@
+//! `stook backup`: a copy of the store while it is in use.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::session::Place;
+use super::{Ending, progress, session};
+use crate::config::Config;
+use crate::web::landing::grouped;
+
+/// Copy the store to a new file while it is in use
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  stook backup /backup/stook-2026-11-15.db
+
+To restore: stop `stook serve`, put the copy in the place of the store, start again.
+The copy is consistent however many imports run meanwhile.")]
+pub(super) struct Backup {
+    /// The file to write; it must not exist yet
+    #[arg(value_name = "FILE")]
+    target: PathBuf,
+}
+
+impl Backup {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let config = Config::load(&place.config, None)?;
+        let store = session::open_store(&config)?;
+        let spinner = progress::spinner("{spinner} copying  {elapsed}");
+        let outcome = store.backup(&self.target);
+        spinner.finish_and_clear();
+        outcome?;
+        let bytes = std::fs::metadata(&self.target)?.len();
+        println!("Wrote {} ({} bytes).", self.target.display(), grouped(bytes));
+        Ok(Ending::Fine)
+    }
+}

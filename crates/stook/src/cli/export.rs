@@ -1,0 +1,266 @@
+//! `stook export`: everything out again, in forms that `stook import` and other tools read.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use stook_oai::request::{ListRequest, Request};
+use stook_oai::response::{Echo, HeaderRef, ResponseWriter, split_fragment};
+use stook_oai::{MetadataPrefix, SetSpec, UtcDatetime};
+use stook_store::{List, Position, Snapshot, Span, StoreError, StoredRecord};
+
+use super::session::{Place, Session};
+use super::{Ending, progress};
+
+/// Write records out, as JSON lines or as one OAI-PMH document
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  stook export > records.jsonl
+  stook export --format xml -o records.xml.gz
+  stook export --set maps --from 2026-01-01 | jq -r .identifier
+
+What is exported can be imported again; datestamps are new then.")]
+pub(super) struct Export {
+    /// The form of the output
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: OutputFormat,
+    /// File to write; .gz and .zst compress. Default: standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Metadata format; for JSON lines the default is all of them, for XML oai_dc
+    #[arg(long)]
+    prefix: Option<String>,
+    /// Only records of this set
+    #[arg(long, value_name = "SETSPEC")]
+    set: Option<String>,
+    /// Only records with this datestamp or later (2026-01-31 or 2026-01-31T12:00:00Z)
+    #[arg(long, value_name = "DATE")]
+    from: Option<String>,
+    /// Only records with this datestamp or earlier
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// One JSON object per record
+    Jsonl,
+    /// One OAI-PMH ListRecords document
+    Xml,
+}
+
+impl Export {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let session = Session::open(place)?;
+        let mut snapshot = session.store.read()?;
+        let set = self.set.as_deref().map(SetSpec::parse).transpose()?;
+        let date = |text: &Option<String>| text.as_deref().map(UtcDatetime::parse).transpose();
+        let (from, until) = (date(&self.from)?, date(&self.until)?);
+        let span = Span {
+            after: from.map_or(Position::START, |from| Position::first_of(from.first_second()).before()),
+            through: until.map_or(Position::END, |until| Position::last_of(until.last_second())),
+        };
+        let mut out = Output::open(self.output.as_deref())?;
+        let mut exported = 0;
+        for prefix in self.prefixes(&session, &snapshot)? {
+            let Some(list) = snapshot.list(session.repository, &prefix, set.as_ref())? else { continue };
+            let total = snapshot.count(list, span)?;
+            let bar = progress::count(if self.output.is_some() && io::stderr().is_terminal() { total } else { 0 });
+            match self.format {
+                OutputFormat::Jsonl => write_json_lines(&mut snapshot, list, span, &prefix, &mut out, &bar)?,
+                OutputFormat::Xml => {
+                    let request = ListRequest::Selection { metadata_prefix: prefix, from, until, set: set.clone() };
+                    write_xml(&mut snapshot, list, span, &session, &Request::ListRecords(request), &mut out, &bar)?;
+                }
+            }
+            bar.finish_and_clear();
+            exported += total;
+        }
+        out.finish()?;
+        if let Some(path) = &self.output {
+            eprintln!("Exported {exported} records to {}.", path.display());
+        }
+        Ok(Ending::Fine)
+    }
+
+    fn prefixes(&self, session: &Session, snapshot: &Snapshot) -> Result<Vec<MetadataPrefix>> {
+        let all: Vec<_> = snapshot.formats(session.repository)?.into_iter().map(|format| format.prefix).collect();
+        match (&self.prefix, self.format) {
+            (None, OutputFormat::Jsonl) => Ok(all),
+            (None, OutputFormat::Xml) => Ok(vec![MetadataPrefix::parse("oai_dc")?]),
+            (Some(wanted), _) => match all.iter().find(|prefix| prefix.as_str() == wanted) {
+                Some(prefix) => Ok(vec![prefix.clone()]),
+                None => {
+                    let known: Vec<&str> = all.iter().map(MetadataPrefix::as_str).collect();
+                    bail!("there are no records in the format {wanted}\nTry: one of {}", known.join(", "))
+                }
+            },
+        }
+    }
+}
+
+/// The JSON object of one record: the shape `stook import` reads.
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    identifier: &'a str,
+    datestamp: String,
+    sets: Vec<&'a str>,
+    deleted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<std::collections::BTreeMap<&'a str, &'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<std::collections::BTreeMap<&'a str, Vec<&'a str>>>,
+}
+
+fn write_json_lines(
+    snapshot: &mut Snapshot,
+    list: List,
+    span: Span,
+    prefix: &MetadataPrefix,
+    out: &mut Output,
+    bar: &indicatif::ProgressBar,
+) -> Result<()> {
+    let (mut fragment, mut failure) = (Vec::new(), None);
+    snapshot.page(list, span, usize::MAX, |record| {
+        fragment.clear();
+        record.append_content(&mut fragment)?;
+        bar.inc(1);
+        Ok(match write_line(record, prefix, &fragment, out) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        })
+    })?;
+    failure.map_or(Ok(()), Err)
+}
+
+fn write_line(record: &StoredRecord<'_>, prefix: &MetadataPrefix, fragment: &[u8], out: &mut Output) -> Result<()> {
+    let content = if record.deleted { None } else { split_fragment(fragment) };
+    if content.is_none() && !record.deleted {
+        return Err(StoreError::Damaged(record.identifier.to_owned()).into());
+    }
+    let about = content.as_ref().map(|content| content.about.clone()).filter(|about| !about.is_empty());
+    let line = Line {
+        identifier: record.identifier,
+        datestamp: record.datestamp().to_string(),
+        sets: record.set_specs.split_ascii_whitespace().collect(),
+        deleted: record.deleted,
+        // A live record says its format by its metadata.
+        prefix: record.deleted.then_some(prefix.as_str()),
+        metadata: content.map(|content| [(prefix.as_str(), content.metadata)].into()),
+        about: about.map(|about| [(prefix.as_str(), about)].into()),
+    };
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+fn write_xml(
+    snapshot: &mut Snapshot,
+    list: List,
+    span: Span,
+    session: &Session,
+    request: &Request,
+    out: &mut Output,
+    bar: &indicatif::ProgressBar,
+) -> Result<()> {
+    let granularity = session.settings.granularity.into();
+    let echo = Echo::Arguments(request);
+    let mut writer = ResponseWriter::new(Vec::new(), snapshot.response_date(), &session.settings.base_url, &echo)
+        .list_records(granularity);
+    let mut failure = None;
+    snapshot.page(list, span, usize::MAX, |record| {
+        let header = HeaderRef {
+            identifier: record.identifier,
+            datestamp: record.datestamp(),
+            set_specs: record.set_specs,
+            deleted: record.deleted,
+        };
+        writer.try_record(&header, |out| record.append_content(out))?;
+        bar.inc(1);
+        if writer.len() > 1 << 20
+            && let Err(error) = out.write_all(&writer.take())
+        {
+            failure = Some(error);
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    out.write_all(&writer.finish(None))?;
+    Ok(())
+}
+
+/// Where the export goes. A file gets its name when it is complete.
+enum Output {
+    Standard(BufWriter<io::StdoutLock<'static>>),
+    Plain(BufWriter<File>, PathBuf),
+    Gzip(GzEncoder<BufWriter<File>>, PathBuf),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>, PathBuf),
+}
+
+impl Output {
+    fn open(path: Option<&Path>) -> Result<Output> {
+        let Some(path) = path else {
+            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
+        };
+        let partial = partial(path);
+        let file = File::create(&partial).with_context(|| format!("writing {}", partial.display()))?;
+        let file = BufWriter::with_capacity(1 << 17, file);
+        let path = path.to_owned();
+        Ok(match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Output::Gzip(GzEncoder::new(file, Compression::default()), path),
+            Some("zst") => Output::Zstd(zstd::Encoder::new(file, 3)?, path),
+            _ => Output::Plain(file, path),
+        })
+    }
+
+    fn finish(self) -> Result<()> {
+        let (file, path) = match self {
+            Output::Standard(mut out) => return Ok(out.flush()?),
+            Output::Plain(file, path) => (file, path),
+            Output::Gzip(encoder, path) => (encoder.finish()?, path),
+            Output::Zstd(encoder, path) => (encoder.finish()?, path),
+        };
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(partial(&path), &path).with_context(|| format!("writing {}", path.display()))
+    }
+}
+
+fn partial(path: &Path) -> PathBuf {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    partial.into()
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Standard(out) => out.write(bytes),
+            Output::Plain(out, _) => out.write(bytes),
+            Output::Gzip(out, _) => out.write(bytes),
+            Output::Zstd(out, _) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Standard(out) => out.flush(),
+            Output::Plain(out, _) => out.flush(),
+            Output::Gzip(out, _) => out.flush(),
+            Output::Zstd(out, _) => out.flush(),
+        }
+    }
+}

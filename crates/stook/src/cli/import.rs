@@ -1,0 +1,206 @@
+//! `stook import`: publish what files hold.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use stook_oai::MetadataPrefix;
+use stook_store::Importer;
+
+use super::session::{Place, Session};
+use super::{Ending, progress};
+use crate::import::{self, Fields, Input, Options, Progress, Shape, Summary, open};
+use crate::web::landing::grouped;
+
+/// Vanished records up to this many are deleted without asking, whatever share they are.
+const FEW: u64 = 10;
+
+/// Publish the records of files, folders, archives or standard input
+#[derive(Args)]
+#[command(after_help = "\
+What it reads, recognised by content, plain or compressed with gzip or zstd:
+  tables       CSV or TSV with a header row of Dublin Core names: id,title,creator,date,…
+  JSON lines   {\"identifier\":\"map-1\",\"sets\":[\"maps\"],\"title\":\"…\",\"creator\":[\"…\",\"…\"]}
+  XML          records of any registered format; the file name is the identifier
+  OAI-PMH      responses saved by any harvester
+  folders, .zip, .tar of any of these
+
+Examples:
+  stook import records.csv
+  stook import --map Titel=title --map Verfasser=creator --separator ';' katalog.csv
+  stook import --encoding windows-1250 stary.csv
+  stook import --sync export.jsonl.gz          also delete what is no longer in the file
+  mysql-to-json | stook import -
+
+Importing the same thing twice changes nothing. What cannot be published goes to `stook quarantine`; the exit code
+is then 1. Ctrl-C stops after the batch in hand; run the same command again and it finishes.")]
+pub(super) struct Import {
+    /// Files, folders, archives; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    inputs: Vec<OsString>,
+    /// What the input is, where its content does not tell: jsonl, csv, tsv, xml or oai
+    #[arg(long, value_name = "FORMAT", value_parser = shape)]
+    format: Option<Shape>,
+    /// Publish XML records in this metadata format, where several would fit
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<String>,
+    /// What a column or key means: COLUMN=title, COLUMN=id, COLUMN=set; COLUMN= skips it
+    #[arg(long, value_name = "COLUMN=ELEMENT")]
+    map: Vec<String>,
+    /// Skip columns and keys that mean nothing here
+    #[arg(long)]
+    ignore_unknown: bool,
+    /// Separates several values in one cell of a table; empty for none
+    #[arg(long, value_name = "TEXT", default_value = "|")]
+    separator: String,
+    /// Encoding of text that is not UTF-8, such as windows-1252
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    encoding: Option<&'static encoding_rs::Encoding>,
+    /// Records larger than this many megabytes are quarantined
+    #[arg(long, value_name = "MB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    max_record_megabytes: u32,
+    /// Delete records that are no longer in the input
+    #[arg(long)]
+    sync: bool,
+    /// Refuse to delete more than this share of the records
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "sync",
+          value_parser = clap::value_parser!(u8).range(0..=100))]
+    max_deletions: u8,
+}
+
+impl Import {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let session = Session::open(place)?;
+        let options = self.options(&session)?;
+        let inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
+        let stop = stop_on_signal()?;
+        let mut importer = session.store.importer(session.repository)?;
+        let summary = import(&session, &mut importer, &inputs, &Arc::new(options), &stop)?;
+        report(&summary);
+        let mut ending = if summary.quarantined > 0 { Ending::Findings } else { Ending::Fine };
+        if summary.stopped {
+            eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
+            ending = Ending::Findings;
+        }
+        if self.sync {
+            self.delete_vanished(&mut importer, &summary)?;
+        }
+        Ok(ending)
+    }
+
+    fn options(&self, session: &Session) -> Result<Options> {
+        let mut options = Options::new(session.namespace()?);
+        options.formats = session.formats.clone();
+        options.prefix = self.prefix.as_deref().map(MetadataPrefix::parse).transpose()?;
+        if let Some(prefix) = &options.prefix
+            && session.formats.by_prefix(prefix.as_str()).is_none()
+        {
+            bail!("the format {prefix} is not known\nTry: describe it in stook.toml under [[format]]");
+        }
+        options.shape = self.format;
+        options.encoding = self.encoding;
+        options.fields = Fields::new(self.map.iter().map(String::as_str), self.ignore_unknown)?;
+        options.separator.clone_from(&self.separator);
+        options.max_record_bytes = self.max_record_megabytes as usize * 1024 * 1024;
+        Ok(options)
+    }
+
+    /// Deletes what the input no longer mentions, unless that would be suspiciously much.
+    fn delete_vanished(&self, importer: &mut Importer, summary: &Summary) -> Result<()> {
+        summary.is_complete().map_err(|reason| {
+            anyhow!("nothing was deleted: {reason}\nTry: mend the input (see stook quarantine) and import it again")
+        })?;
+        let prefixes: Vec<MetadataPrefix> = summary.prefixes.iter().cloned().collect();
+        if prefixes.is_empty() {
+            bail!("nothing was deleted: the input has no records\nTry: check that it is the right input");
+        }
+        let vanished = importer.vanished(&prefixes)?;
+        // What this import changed was there before too.
+        let before = vanished.of + summary.changed + summary.deleted;
+        let share = (vanished.records * 100).div_ceil(before.max(1));
+        if vanished.records > FEW && share > u64::from(self.max_deletions) {
+            bail!(
+                "nothing was deleted: {} of {} records are not in the input, {share}%, more than the {}% allowed\n\
+                 Try: check that the input is complete; if it is, add --max-deletions {share}",
+                grouped(vanished.records),
+                grouped(before),
+                self.max_deletions
+            );
+        }
+        let bar = progress::count(vanished.records);
+        bar.set_message("deleting");
+        let deleted = importer.delete_vanished(|done| bar.set_position(done));
+        bar.finish_and_clear();
+        println!("{:>12} deleted, because the input no longer has them", grouped(deleted?));
+        Ok(())
+    }
+}
+
+/// Imports with a progress bar.
+pub(super) fn import(
+    session: &Session,
+    importer: &mut Importer,
+    inputs: &[Input],
+    options: &Arc<Options>,
+    stop: &AtomicBool,
+) -> Result<Summary> {
+    let bar = progress::bytes(open::total_bytes(inputs));
+    let mut show = |progress: Progress| {
+        bar.set_position(progress.bytes);
+        let rate = progress.records as f64 / bar.elapsed().as_secs_f64().max(0.001);
+        bar.set_message(format!("{} records, {} a second", grouped(progress.records), grouped(rate as u64)));
+    };
+    let summary = import::run(&session.store, session.repository, importer, inputs, options, stop, &mut show);
+    bar.finish_and_clear();
+    Ok(summary?)
+}
+
+fn report(summary: &Summary) {
+    let seconds = summary.elapsed.as_secs_f64();
+    let rate = summary.records() as f64 / seconds.max(0.001);
+    let lines = [
+        (summary.new, "new"),
+        (summary.changed, "changed"),
+        (summary.unchanged, "unchanged"),
+        (summary.deleted, "deleted, as the input says"),
+        (summary.repeated, "repeated in the input"),
+        (summary.cleaned, "cleaned of characters that XML cannot carry"),
+        (summary.quarantined, "quarantined: see stook quarantine"),
+    ];
+    println!("{:>12} records in {seconds:.1} s, {} a second", grouped(summary.records()), grouped(rate as u64));
+    for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
+        println!("{:>12} {what}", grouped(count));
+    }
+    if summary.broken_sources > 0 {
+        println!("{:>12} files could not be read to their end", grouped(summary.broken_sources));
+    }
+}
+
+/// A flag that Ctrl-C and SIGTERM set; a second one ends the program at once, which loses nothing committed.
+fn stop_on_signal() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting")?;
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(async {
+            crate::provider::serve::asked_to_stop().await;
+            flag.store(true, Relaxed);
+            eprintln!("Stopping after the batch in hand …");
+            crate::provider::serve::asked_to_stop().await;
+            std::process::exit(130);
+        });
+    })?;
+    Ok(stop)
+}
+
+fn shape(name: &str) -> Result<Shape, String> {
+    let known: Vec<&str> = Shape::NAMES.iter().map(|(name, _)| *name).collect();
+    Shape::from_name(name).ok_or_else(|| format!("use one of {}", known.join(", ")))
+}
+
+fn encoding(name: &str) -> Result<&'static encoding_rs::Encoding, String> {
+    let known = encoding_rs::Encoding::for_label(name.as_bytes());
+    known.ok_or_else(|| "use a name such as utf-8, windows-1252, iso-8859-2 or utf-16le".to_owned())
+}

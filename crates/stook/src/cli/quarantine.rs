@@ -1,0 +1,83 @@
+//! `stook quarantine`: what could not be published, and why.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap::Args;
+
+use super::session::{Place, Session};
+use super::Ending;
+
+/// Show what could not be published: file, line and reason
+#[derive(Args)]
+#[command(after_help = "\
+Mend the input and import it again: what then succeeds leaves the quarantine.
+Examples:
+  stook quarantine
+  stook quarantine --content          with the beginning of each record
+  stook quarantine --json | jq .reason
+  stook quarantine --clear")]
+pub(super) struct Quarantine {
+    /// Show the beginning of each record too
+    #[arg(long)]
+    content: bool,
+    /// As JSON lines, for programs
+    #[arg(long, conflicts_with = "clear")]
+    json: bool,
+    /// Empty the quarantine
+    #[arg(long, conflicts_with = "content")]
+    clear: bool,
+}
+
+impl Quarantine {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let session = Session::open(place)?;
+        if self.clear {
+            println!("Cleared {} entries.", session.store.clear_quarantine(session.repository)?);
+            return Ok(Ending::Fine);
+        }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let (mut entries, mut failure) = (0, None);
+        session.store.quarantined(session.repository, |entry| {
+            entries += 1;
+            if failure.is_some() {
+                return;
+            }
+            let written = if self.json {
+                let line = serde_json::json!({
+                    "source": entry.source, "line": entry.line, "identifier": entry.identifier,
+                    "reason": entry.reason, "content": String::from_utf8_lossy(&entry.excerpt),
+                });
+                writeln!(out, "{line}")
+            } else {
+                self.print(&mut out, &entry)
+            };
+            failure = written.err();
+        })?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        out.flush()?;
+        if entries == 0 && !self.json {
+            println!("Nothing is quarantined.");
+        }
+        Ok(Ending::Fine)
+    }
+
+    fn print(&self, out: &mut impl Write, entry: &stook_store::Quarantined) -> io::Result<()> {
+        write!(out, "{}:{}: ", entry.source, entry.line)?;
+        if let Some(identifier) = &entry.identifier {
+            write!(out, "{identifier}: ")?;
+        }
+        writeln!(out, "{}", entry.reason)?;
+        if self.content {
+            // The input is not to be trusted with the terminal.
+            let text: String = String::from_utf8_lossy(&entry.excerpt)
+                .chars()
+                .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+                .collect();
+            writeln!(out, "    {}", text.trim_end().replace('\n', "\n    "))?;
+        }
+        Ok(())
+    }
+}

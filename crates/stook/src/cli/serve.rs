@@ -1,0 +1,94 @@
+//! `stook serve`: answer harvesters.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use tokio::net::TcpListener;
+use tracing::{info, warn};
+use tracing_subscriber::EnvFilter;
+
+use super::session::{Place, open_store};
+use super::Ending;
+use crate::config::{Config, LogFormat};
+use crate::provider::http::Site;
+use crate::provider::{Provider, reach, serve};
+
+/// Answer harvesters over HTTP until stopped
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  stook serve
+  stook serve --listen 0.0.0.0:8080
+  STOOK_LOG=warn stook serve          fewer log lines (error, warn, info, debug)
+
+Beside the repositories it serves:
+  /          a page for people
+  /healthz   200 while the store can be read
+  /metrics   counters for Prometheus
+
+Ctrl-C or SIGTERM finishes the answers in flight and stops.")]
+pub(super) struct Serve {
+    /// Where to listen, instead of what the configuration says
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+}
+
+impl Serve {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let config = Config::load(&place.config, self.listen.as_deref())?;
+        start_logging(config.server.log_format, "info");
+        warn_about_secrets(&config, place);
+        run_until_stopped(&config, |_| {})?;
+        Ok(Ending::Fine)
+    }
+}
+
+/// Serves a configuration until the process is asked to stop; `announce` hears the address.
+pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListener)) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting")?;
+    runtime.block_on(async {
+        let listener = serve::bind(&config.server.listen).await?;
+        let site = site(config)?;
+        info!("listening on http://{}/", listener.local_addr()?);
+        for provider in site.providers() {
+            let (base_url, path) = (provider.settings.base_url.clone(), provider.settings.path.clone());
+            info!(repository = provider.settings.name, base_url, "serving");
+            tokio::spawn(async move { reach::report(&base_url, &path).await });
+        }
+        announce(&listener);
+        serve::run(listener, site, serve::asked_to_stop()).await
+    })
+}
+
+fn site(config: &Config) -> Result<Site> {
+    let (store, formats) = (open_store(config)?, config.formats()?);
+    let open = |settings: &crate::config::Repository| {
+        Provider::open(store.clone(), settings.clone(), &formats)
+            .with_context(|| format!("repository {:?}", settings.name))
+    };
+    let providers = config.repository.iter().map(open).collect::<Result<Vec<_>>>()?;
+    Ok(Site::new(providers, config.server.clone()))
+}
+
+/// Log lines go to standard error; STOOK_LOG chooses how many.
+pub(super) fn start_logging(format: LogFormat, default: &str) {
+    let filter = EnvFilter::try_from_env("STOOK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    match format {
+        LogFormat::Text => lines.init(),
+        LogFormat::Json => lines.json().flatten_event(true).init(),
+    }
+}
+
+/// Passwords in a file that everybody can read are worth a word.
+fn warn_about_secrets(config: &Config, place: &Place) {
+    let has_secrets = config.repository.iter().any(|it| !it.access.users.is_empty() || !it.access.tokens.is_empty());
+    #[cfg(unix)]
+    if has_secrets {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&place.config).map_or(0, |metadata| metadata.permissions().mode());
+        if mode & 0o044 != 0 {
+            let file = place.config.display();
+            warn!("{file} holds passwords and others may read it. Try: chmod 600 {file}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What most commands begin with: the configuration, the store, the repository.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use clap::Args;
+use stook_metadata::Formats;
+use stook_oai::{Identifier, OaiNamespace};
+use stook_store::{Clock, RepositoryId, Store};
+
+use crate::config::{self, Config};
+
+/// Which configuration and repository a command is about.
+#[derive(Args)]
+pub(super) struct Place {
+    /// The configuration file
+    #[arg(short, long, global = true, value_name = "FILE", default_value = "stook.toml", env = "STOOK_CONFIG")]
+    pub(super) config: PathBuf,
+    /// The repository, where the configuration has several
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(super) repository: Option<String>,
+}
+
+/// An open store and the repository the command is about.
+pub(super) struct Session {
+    pub(super) settings: config::Repository,
+    pub(super) formats: Formats,
+    pub(super) store: Store,
+    pub(super) repository: RepositoryId,
+}
+
+impl Session {
+    /// Opens what `place` names.
+    pub(super) fn open(place: &Place) -> Result<Session> {
+        let config = Config::load(&place.config, None)?;
+        Session::of(&config, place.repository.as_deref())
+    }
+
+    /// Opens a repository of a configuration.
+    pub(super) fn of(config: &Config, name: Option<&str>) -> Result<Session> {
+        let settings = config.select(name)?.clone();
+        let formats = config.formats()?;
+        let store = open_store(config)?;
+        let repository = store.declare_repository(&settings.name)?;
+        Ok(Session { settings, formats, store, repository })
+    }
+
+    /// The domain in identifiers made from local ones.
+    pub(super) fn namespace(&self) -> Result<OaiNamespace> {
+        let namespace = &self.settings.namespace;
+        OaiNamespace::parse(namespace).map_err(|_| {
+            let name = &self.settings.name;
+            anyhow!("repository {name:?} has no namespace\nTry: namespace = \"your.domain\" in its [[repository]]")
+        })
+    }
+
+    /// The identifier a person means: a full one, or the local part.
+    pub(super) fn identifier(&self, text: &str) -> Result<Identifier> {
+        Ok(crate::import::draft::identifier(text, &self.namespace()?)?)
+    }
+}
+
+/// The store of a configuration, made if it is not there yet.
+pub(super) fn open_store(config: &Config) -> Result<Store> {
+    let path = &config.store;
+    Ok(if path.exists() { Store::open(path, Clock::system())? } else { Store::create(path, Clock::system())? })
+}

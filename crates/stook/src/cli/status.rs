@@ -1,0 +1,86 @@
+//! `stook status`: what is in the store.
+
+use anyhow::Result;
+use clap::Args;
+use stook_store::{Span, Store};
+
+use super::session::{Place, Session};
+use super::Ending;
+use crate::config::Config;
+use crate::web::landing::grouped;
+
+/// Show what the store holds
+#[derive(Args)]
+pub(super) struct Status {
+    /// As JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let config = Config::load(&place.config, None)?;
+        let mut repositories = Vec::new();
+        for settings in &config.repository {
+            if place.repository.as_ref().is_none_or(|name| *name == settings.name) {
+                repositories.push(describe(&Session::of(&config, Some(&settings.name))?)?);
+            }
+        }
+        config.select(place.repository.as_deref().or(config.repository.first().map(|it| it.name.as_str())))?;
+        let bytes = ["", "-wal"].map(|suffix| {
+            let mut path = config.store.clone().into_os_string();
+            path.push(suffix);
+            std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+        });
+        let bytes: u64 = bytes.iter().sum();
+        if self.json {
+            let all = serde_json::json!({ "store": config.store, "bytes": bytes, "repositories": repositories });
+            println!("{all:#}");
+            return Ok(Ending::Fine);
+        }
+        println!("Store       {} ({} bytes)", config.store.display(), grouped(bytes));
+        for repository in &repositories {
+            print(repository);
+        }
+        Ok(Ending::Fine)
+    }
+}
+
+fn describe(session: &Session) -> Result<serde_json::Value> {
+    let (store, repository): (&Store, _) = (&session.store, session.repository);
+    let snapshot = store.read()?;
+    let mut formats = Vec::new();
+    for format in snapshot.formats(repository)? {
+        let list = snapshot.list(repository, &format.prefix, None)?;
+        let records = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
+        let deleted = snapshot.deleted(repository, &format.prefix)?;
+        formats.push(serde_json::json!({
+            "prefix": format.prefix.as_str(), "records": records - deleted.min(records), "deleted": deleted,
+        }));
+    }
+    Ok(serde_json::json!({
+        "name": session.settings.name,
+        "repository_name": session.settings.repository_name,
+        "base_url": session.settings.base_url,
+        "earliest_datestamp": snapshot.facts(repository)?.earliest_datestamp.to_string(),
+        "formats": formats,
+        "sets": snapshot.set_count(repository)?,
+        "quarantined": store.quarantine_count(repository)?,
+    }))
+}
+
+fn print(repository: &serde_json::Value) {
+    let text = |name: &str| repository[name].as_str().unwrap_or_default();
+    let number = |value: &serde_json::Value| grouped(value.as_u64().unwrap_or(0));
+    println!("\nRepository  {} ({})", text("repository_name"), text("name"));
+    println!("Base URL    {}", text("base_url"));
+    println!("Since       {}", text("earliest_datestamp"));
+    for format in repository["formats"].as_array().into_iter().flatten() {
+        let prefix = format["prefix"].as_str().unwrap_or_default();
+        println!("{prefix:<11} {} records, {} deleted", number(&format["records"]), number(&format["deleted"]));
+    }
+    println!("Sets        {}", number(&repository["sets"]));
+    if repository["quarantined"].as_u64() != Some(0) {
+        println!("Quarantine  {} (see: stook quarantine)", number(&repository["quarantined"]));
+    }
+}
