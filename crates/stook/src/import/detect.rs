@@ -73,12 +73,19 @@ mod tests {
     use super::*;
 
     fn detected(text: &str, file_name: Option<&str>) -> Detected {
-        detect(text.as_bytes(), file_name, &Options::new(OaiNamespace::parse("example.org").unwrap()))
+        detect(
+            text.as_bytes(),
+            file_name,
+            &Options::new(OaiNamespace::parse("example.org").unwrap()),
+        )
     }
 
     #[test]
     fn content_decides_before_the_name() {
-        assert_eq!(detected("  {\"a\":1}", Some("a.csv")), Detected::Shape(Shape::JsonLines));
+        assert_eq!(
+            detected("  {\"a\":1}", Some("a.csv")),
+            Detected::Shape(Shape::JsonLines)
+        );
         assert_eq!(detected("\n<?xml", Some("a.csv")), Detected::Shape(Shape::Xml));
         assert_eq!(detected("id;title\n1;a", None), Detected::Shape(Shape::Csv));
         assert_eq!(detected("identifier\n1", None), Detected::Shape(Shape::Csv));

@@ -73,8 +73,19 @@ impl Rejected {
     #[must_use]
     pub fn new(place: Place, identifier: Option<String>, reason: impl Into<String>, bytes: &[u8]) -> Self {
         let excerpt = bytes[..bytes.len().min(EXCERPT_BYTES)].to_vec();
-        Self { place, identifier, reason: reason.into(), excerpt }
+        Self {
+            place,
+            identifier,
+            reason: reason.into(),
+            excerpt,
+        }
     }
+}
+
+/// Makes an excerpt of what was kept of a record that is too large, with the bytes that come next.
+pub(super) fn fill_excerpt(kept: &mut Vec<u8>, next: &[u8]) {
+    kept.truncate(EXCERPT_BYTES);
+    kept.extend_from_slice(&next[..next.len().min(EXCERPT_BYTES - kept.len())]);
 }
 
 /// What came of some raw pieces.
@@ -175,7 +186,10 @@ pub(super) struct Checked {
 pub(super) fn check_metadata(xml: &str, format: &Format, around: &Namespaces, line: u64) -> Result<Checked, String> {
     let cleaned = clean::markup(xml);
     match check_within(&cleaned.text, format, around) {
-        Ok(metadata) => Ok(Checked { metadata, dropped: cleaned.dropped }),
+        Ok(metadata) => Ok(Checked {
+            metadata,
+            dropped: cleaned.dropped,
+        }),
         Err(fault) => Err(format!("{} (line {})", fault.problem, line + fault.line as u64 - 1)),
     }
 }
@@ -184,8 +198,15 @@ pub(super) fn check_metadata(xml: &str, format: &Format, around: &Namespaces, li
 pub(super) fn check_container(xml: &str, around: &Namespaces, line: u64) -> Result<Checked, String> {
     let cleaned = clean::markup(xml);
     match check_about(&cleaned.text, around) {
-        Ok(metadata) => Ok(Checked { metadata, dropped: cleaned.dropped }),
-        Err(fault) => Err(format!("about: {} (line {})", fault.problem, line + fault.line as u64 - 1)),
+        Ok(metadata) => Ok(Checked {
+            metadata,
+            dropped: cleaned.dropped,
+        }),
+        Err(fault) => Err(format!(
+            "about: {} (line {})",
+            fault.problem,
+            line + fault.line as u64 - 1
+        )),
     }
 }
 
@@ -193,7 +214,8 @@ pub(super) fn check_container(xml: &str, around: &Namespaces, line: u64) -> Resu
 pub(super) fn set_specs<'a>(values: impl IntoIterator<Item = &'a str>) -> Result<Vec<SetSpec>, String> {
     let mut set_specs = Vec::new();
     for value in values {
-        let separated = value.split(|character: char| character.is_whitespace() || matches!(character, '|' | ';' | ','));
+        let separated =
+            value.split(|character: char| character.is_whitespace() || matches!(character, '|' | ';' | ','));
         for spec in separated.filter(|spec| !spec.is_empty()) {
             set_specs.push(SetSpec::parse(spec).map_err(|invalid| invalid.to_string())?);
         }
@@ -246,7 +268,13 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_bounded() {
-        let place = Place { source: "a".into(), line: 1 };
-        assert_eq!(Rejected::new(place, None, "x", &[b'a'; 10_000]).excerpt.len(), EXCERPT_BYTES);
+        let place = Place {
+            source: "a".into(),
+            line: 1,
+        };
+        assert_eq!(
+            Rejected::new(place, None, "x", &[b'a'; 10_000]).excerpt.len(),
+            EXCERPT_BYTES
+        );
     }
 }

@@ -149,16 +149,26 @@ mod tests {
     #[test]
     fn names_of_dublin_core_are_known_in_every_spelling() {
         for name in ["title", "Title", "dc:title", "DC.TITLE", " title "] {
-            assert_eq!(Field::from_name(name), Some(Field::Statement(Element::Title, None)), "{name}");
+            assert_eq!(
+                Field::from_name(name),
+                Some(Field::Statement(Element::Title, None)),
+                "{name}"
+            );
         }
         let german = Language::parse("de-AT").ok();
-        assert_eq!(Field::from_name("dc:subject@de_AT"), Some(Field::Statement(Element::Subject, german)));
+        assert_eq!(
+            Field::from_name("dc:subject@de_AT"),
+            Some(Field::Statement(Element::Subject, german))
+        );
     }
 
     #[test]
     fn identifier_with_a_prefix_is_only_the_element() {
         assert_eq!(Field::from_name("Identifier"), Some(Field::Identifier));
-        assert_eq!(Field::from_name("dc:identifier"), Some(Field::Statement(Element::Identifier, None)));
+        assert_eq!(
+            Field::from_name("dc:identifier"),
+            Some(Field::Statement(Element::Identifier, None))
+        );
         for name in ["id", "ID", "record_id", "oai_identifier"] {
             assert_eq!(Field::from_name(name), Some(Field::RecordIdentifier), "{name}");
         }
@@ -166,7 +176,15 @@ mod tests {
 
     #[test]
     fn other_names_are_unknown() {
-        for name in ["", "Titel", "title@", "title@not a language", "set@de", "dcterms:title", "@"] {
+        for name in [
+            "",
+            "Titel",
+            "title@",
+            "title@not a language",
+            "set@de",
+            "dcterms:title",
+            "@",
+        ] {
             assert_eq!(Field::from_name(name), None, "{name}");
         }
     }
@@ -191,8 +209,14 @@ mod tests {
 
     #[test]
     fn mappings_that_make_no_sense_are_refused() {
-        assert_eq!(Fields::new(["Titel"], false).unwrap_err(), InvalidMapping::NoTarget("Titel".into()));
+        assert_eq!(
+            Fields::new(["Titel"], false).unwrap_err(),
+            InvalidMapping::NoTarget("Titel".into())
+        );
         let message = Fields::new(["Titel=titel"], false).unwrap_err().to_string();
-        assert!(message.contains("--map Titel=titel") && message.contains("Try:"), "{message}");
+        assert!(
+            message.contains("--map Titel=titel") && message.contains("Try:"),
+            "{message}"
+        );
     }
 }

@@ -24,6 +24,8 @@ pub mod run;
 pub mod source;
 pub mod summary;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod xml;
 
 pub use draft::{Content, Draft, Drafted, Drafter, Place, Rejected};

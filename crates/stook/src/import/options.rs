@@ -75,7 +75,9 @@ impl Shape {
     /// The shape of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Shape> {
-        let found = Self::NAMES.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found = Self::NAMES
+            .into_iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, shape)| shape)
     }
 }

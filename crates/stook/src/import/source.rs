@@ -3,9 +3,11 @@
 //! A name and a stream enter; [`Raw`] pieces leave through a sink, in order. The stream is read once, and of a record
 //! that is larger than the limit only the beginning is kept.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use encoding_rs::UTF_8;
 
 use super::detect::{self, Detected};
 use super::draft::{Place, Rejected};
@@ -102,9 +104,7 @@ pub enum Refusal {
         is_table: bool,
     },
     /// A table that does not say what its records are called.
-    #[error(
-        "{0}: no column names the record. Try: a column \"id\" or \"identifier\", or --map COLUMN=id"
-    )]
+    #[error("{0}: no column names the record. Try: a column \"id\" or \"identifier\", or --map COLUMN=id")]
     NoIdentifierColumn(String),
 }
 
@@ -123,7 +123,10 @@ impl Source {
     /// A place in this source.
     #[must_use]
     pub fn place(&self, line: u64) -> Place {
-        Place { source: self.name.clone(), line }
+        Place {
+            source: self.name.clone(),
+            line,
+        }
     }
 
     /// This source cannot be read further.
@@ -166,10 +169,20 @@ pub fn read(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mu
 
 fn cut(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mut Sink<'_>) -> Result<(), Halt> {
     let mut bytes = Buffered::new(stream);
-    let beginning = bytes.peek(encoding::PEEK).map_err(|error| source.unreadable(1, &error))?;
+    let beginning = bytes
+        .peek(encoding::PEEK)
+        .map_err(|error| source.unreadable(1, &error))?;
     let encoding = encoding::recognise(beginning, options.encoding)
         .map_err(|unknown| source.broken(1, unknown.to_string(), beginning))?;
-    let mut text = Buffered::new(encoding::Decoded::new(bytes, encoding));
+    let text: Box<dyn Read + '_> = if encoding == UTF_8 {
+        if beginning.starts_with(encoding::UTF_8_MARK) {
+            bytes.consume(encoding::UTF_8_MARK.len());
+        }
+        Box::new(bytes)
+    } else {
+        Box::new(encoding::Decoded::new(bytes, encoding))
+    };
+    let mut text = Buffered::new(text);
     let beginning = text.peek(detect::PEEK).map_err(|error| source.unreadable(1, &error))?;
     match detect::detect(beginning, source.file_name.as_deref(), options) {
         Detected::Shape(Shape::JsonLines) => json_lines::cut(source, text, options, sink),
@@ -178,9 +191,11 @@ fn cut(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mut Sin
         Detected::Shape(shape @ (Shape::Xml | Shape::Oai)) => {
             xml::cut(source, text, shape == Shape::Oai, options, sink)
         }
-        Detected::Unknown(reason) if source.named => {
-            Err(Refusal::NotRecognised { path: source.name.to_string(), reason: reason.to_owned() }.into())
+        Detected::Unknown(reason) if source.named => Err(Refusal::NotRecognised {
+            path: source.name.to_string(),
+            reason: reason.to_owned(),
         }
+        .into()),
         Detected::Unknown(reason) => Err(source.broken(1, reason, beginning)),
     }
 }
