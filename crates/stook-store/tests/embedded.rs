@@ -245,7 +245,11 @@ mod backup {
                     publish(&another, version);
                 }
             });
-            for attempt in 0..5 {
+            // As many backups as it takes for several commits to fall into them.
+            for attempt in 0..200 {
+                if attempt >= 5 && committed.load(Ordering::SeqCst) > 5 {
+                    break;
+                }
                 let target = folder.path().join(format!("copy-{attempt}.db"));
                 let before = committed.load(Ordering::SeqCst);
                 store.backup(&target).unwrap();
