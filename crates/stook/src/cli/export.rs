@@ -1,5 +1,6 @@
 //! `stook export`: everything out again, in forms that `stook import` and other tools read.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -98,7 +99,8 @@ impl Export {
                 Some(prefix) => Ok(vec![prefix.clone()]),
                 None => {
                     let known: Vec<&str> = all.iter().map(MetadataPrefix::as_str).collect();
-                    bail!("there are no records in the format {wanted}\nTry: one of {}", known.join(", "))
+                    let known = if known.is_empty() { "stook import first".into() } else { known.join(", ") };
+                    bail!("there are no records in the format {wanted}\nTry: {known}")
                 }
             },
         }
@@ -112,12 +114,10 @@ struct Line<'a> {
     datestamp: String,
     sets: Vec<&'a str>,
     deleted: bool,
+    /// By format; null where the record is deleted.
+    metadata: BTreeMap<&'a str, Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prefix: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<std::collections::BTreeMap<&'a str, &'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    about: Option<std::collections::BTreeMap<&'a str, Vec<&'a str>>>,
+    about: Option<BTreeMap<&'a str, Vec<&'a str>>>,
 }
 
 fn write_json_lines(
@@ -155,9 +155,7 @@ fn write_line(record: &StoredRecord<'_>, prefix: &MetadataPrefix, fragment: &[u8
         datestamp: record.datestamp().to_string(),
         sets: record.set_specs.split_ascii_whitespace().collect(),
         deleted: record.deleted,
-        // A live record says its format by its metadata.
-        prefix: record.deleted.then_some(prefix.as_str()),
-        metadata: content.map(|content| [(prefix.as_str(), content.metadata)].into()),
+        metadata: [(prefix.as_str(), content.map(|content| content.metadata))].into(),
         about: about.map(|about| [(prefix.as_str(), about)].into()),
     };
     serde_json::to_writer(&mut *out, &line)?;
