@@ -243,7 +243,9 @@ impl Item<'_> {
             set_specs: set_specs.clone(),
             content,
         };
-        if line.deleted {
+        // A deletion that names its formats, as `stook export` writes it, concerns only those.
+        let names_formats = !line.metadata.is_empty() && line.metadata.iter().all(|(_, xml)| xml.is_none());
+        if line.deleted && !names_formats {
             self.out
                 .drafts
                 .push(draft(&self.place, &set_specs, Content::Deleted { prefix: None }));
