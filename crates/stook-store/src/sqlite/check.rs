@@ -60,6 +60,8 @@ impl Sqlite {
     pub(crate) fn check(&self, progress: &mut dyn FnMut(&str, u64, u64)) -> Result<Vec<String>, StoreError> {
         let reader = self.reader()?;
         let connection = &reader.connection;
+        // One view for all rules: they compare tables with each other, and writers go on meanwhile.
+        connection.execute_batch("BEGIN")?;
         let mut problems = Vec::new();
         progress("reading the file", 0, 0);
         for fault in texts(connection, "PRAGMA integrity_check(20)")? {

@@ -137,9 +137,11 @@ pub(super) fn create(connection: &mut Connection) -> Result<(), StoreError> {
 /// Makes sure the file is ours and brings it to the current version.
 pub(super) fn open(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let not_a_store = || StoreError::NotAStore(path.to_owned());
-    let id: i64 = connection
-        .query_row("PRAGMA application_id", [], |row| row.get(0))
-        .map_err(|_| not_a_store())?;
+    let id: Result<i64, _> = connection.query_row("PRAGMA application_id", [], |row| row.get(0));
+    let id = id.map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => not_a_store(),
+        _ => error.into(),
+    })?;
     if id != APPLICATION_ID {
         return Err(not_a_store());
     }

@@ -11,7 +11,7 @@ use stook_store::Importer;
 
 use super::session::{Place, Session};
 use super::{Ending, progress};
-use crate::import::{self, Fields, Input, Options, Progress, Shape, Summary, open};
+use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::web::landing::grouped;
 
 /// Vanished records up to this many are deleted without asking, whatever share they are.
@@ -154,7 +154,11 @@ pub(super) fn import(
     };
     let summary = import::run(&session.store, session.repository, importer, inputs, options, stop, &mut show);
     bar.finish_and_clear();
-    Ok(summary?)
+    // The store's own errors come with a hint.
+    summary.map_err(|failure| match failure {
+        ImportError::Store(failure) => failure.into(),
+        other => other.into(),
+    })
 }
 
 fn report(summary: &Summary) {
@@ -169,12 +173,13 @@ fn report(summary: &Summary) {
         (summary.cleaned, "cleaned of characters that XML cannot carry"),
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];
-    println!("{:>12} records in {seconds:.1} s, {} a second", grouped(summary.records()), grouped(rate as u64));
+    let noun = if summary.records() == 1 { "record" } else { "records" };
+    println!("{:>12} {noun} in {seconds:.1} s, {} a second", grouped(summary.records()), grouped(rate as u64));
     for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
         println!("{:>12} {what}", grouped(count));
     }
     if summary.broken_sources > 0 {
-        println!("{:>12} files could not be read to their end", grouped(summary.broken_sources));
+        println!("{:>12} broken off: not read to the end of the file", grouped(summary.broken_sources));
     }
 }
 

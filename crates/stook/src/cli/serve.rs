@@ -1,5 +1,7 @@
 //! `stook serve`: answer harvesters.
 
+use std::io::IsTerminal;
+
 use anyhow::{Context, Result};
 use clap::Args;
 use tokio::net::TcpListener;
@@ -72,7 +74,9 @@ fn site(config: &Config) -> Result<Site> {
 /// Log lines go to standard error; STOOK_LOG chooses how many.
 pub(super) fn start_logging(format: LogFormat, default: &str) {
     let filter = EnvFilter::try_from_env("STOOK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let colours = std::io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let lines = lines.with_ansi(colours);
     match format {
         LogFormat::Text => lines.init(),
         LogFormat::Json => lines.json().flatten_event(true).init(),
