@@ -2,7 +2,7 @@
 
 use stook_oai::request::Request;
 use stook_oai::response::{Echo, ResponseWriter};
-use stook_oai::{ErrorCode, OaiError, Verb};
+use stook_oai::{Datestamp, ErrorCode, OaiError, Verb};
 use stook_store::{Snapshot, StoreError};
 
 use super::{Provider, verbs};
@@ -47,7 +47,8 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The response up to where the verb's own element begins.
     pub(super) fn writer(&self) -> ResponseWriter {
-        self.provider.writer(&self.snapshot, Echo::Arguments(self.request))
+        self.provider
+            .writer(self.snapshot.response_date(), Echo::Arguments(self.request))
     }
 }
 
@@ -58,10 +59,13 @@ impl Provider {
     /// When the store fails. Protocol errors are answers.
     pub fn answer(&self, query: &[u8]) -> Result<Answer, StoreError> {
         let snapshot = self.store.read()?;
+        // Also the date of a refusal: a harvester that is told "no records" goes on from there, and what was
+        // published since this view was taken must not be dated before it.
+        let response_date = snapshot.response_date();
         let request = match Request::parse_query(query, self.granularity) {
             Ok(request) => request,
             Err(errors) => {
-                let xml = self.writer(&snapshot, Echo::None).errors(&errors);
+                let xml = self.writer(response_date, Echo::None).errors(&errors);
                 return Ok(Answer {
                     xml,
                     verb: None,
@@ -82,8 +86,7 @@ impl Provider {
             }),
             Err(Refusal::Store(error)) => Err(error),
             Err(Refusal::Errors(errors)) => {
-                let echo = Echo::Arguments(&request);
-                let xml = self.writer(&self.store.read()?, echo).errors(&errors);
+                let xml = self.writer(response_date, Echo::Arguments(&request)).errors(&errors);
                 Ok(Answer {
                     xml,
                     verb,
@@ -93,8 +96,8 @@ impl Provider {
         }
     }
 
-    fn writer(&self, snapshot: &Snapshot, echo: Echo<'_>) -> ResponseWriter {
-        ResponseWriter::new(Vec::new(), snapshot.response_date(), &self.settings.base_url, &echo)
+    fn writer(&self, response_date: Datestamp, echo: Echo<'_>) -> ResponseWriter {
+        ResponseWriter::new(Vec::new(), response_date, &self.settings.base_url, &echo)
     }
 }
 

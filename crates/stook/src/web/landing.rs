@@ -1,5 +1,6 @@
 //! The page at `/`: what these repositories hold and how to harvest them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ::http::Response;
@@ -8,7 +9,7 @@ use http_body_util::Full;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use stook_oai::request::{ListRequest, Request};
 use stook_oai::{MetadataFormat, MetadataPrefix, Set};
-use stook_store::{Span, StoreError};
+use stook_store::{RepositoryId, Snapshot, Span, StoreError};
 use tracing::error;
 
 use super::style::STYLE;
@@ -25,6 +26,8 @@ struct Holdings {
     formats: Vec<(MetadataFormat, u64)>,
     sets: Vec<(Set, u64)>,
     set_count: u64,
+    /// The identifier of some record, to try GetRecord with.
+    sample: Option<String>,
 }
 
 /// The page.
@@ -66,7 +69,8 @@ pub fn page(providers: &[Arc<Provider>]) -> Response<Full<Bytes>> {
 }
 
 fn holdings(provider: &Provider) -> Result<Holdings, StoreError> {
-    let (snapshot, repository) = (provider.store().read()?, provider.repository());
+    let (mut snapshot, repository) = (provider.store().read()?, provider.repository());
+    let sample = sample(&mut snapshot, repository)?;
     let count = |prefix: &MetadataPrefix, set: Option<&Set>| -> Result<u64, StoreError> {
         match snapshot.list(repository, prefix, set.map(|set| &set.spec))? {
             Some(list) => snapshot.count(list, Span::ALL),
@@ -95,7 +99,19 @@ fn holdings(provider: &Provider) -> Result<Holdings, StoreError> {
         formats,
         sets,
         set_count: snapshot.set_count(repository)?,
+        sample,
     })
+}
+
+fn sample(snapshot: &mut Snapshot, repository: RepositoryId) -> Result<Option<String>, StoreError> {
+    let mut sample = None;
+    if let Some(list) = snapshot.list(repository, &MetadataPrefix::oai_dc(), None)? {
+        snapshot.page(list, Span::ALL, 1, |record| {
+            sample = Some(record.identifier.to_owned());
+            Ok(ControlFlow::Break(()))
+        })?;
+    }
+    Ok(sample)
 }
 
 fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
@@ -164,6 +180,10 @@ fn links(provider: &Provider, holdings: &Holdings) -> Markup {
                 @if verb != "ListSets" || holdings.set_count > 0 {
                     li { a href={ (path) "?verb=" (verb) } { (verb.split('&').next().unwrap_or(verb)) } " – " (what) }
                 }
+            }
+            @if let Some(identifier) = holdings.sample.clone() {
+                @let request = Request::GetRecord { identifier, metadata_prefix: MetadataPrefix::oai_dc() };
+                li { a href={ (path) "?" (request.encode()) } { "GetRecord" } " – one record" }
             }
         }
     }

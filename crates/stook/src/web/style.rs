@@ -24,7 +24,7 @@ td code { overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .9rem; margin: 1.4rem 0; padding: 0; }
 .facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; }
 .facts dt { color: var(--soft); font-size: .88rem; }
-.facts dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.facts dd { margin: 0; font-size: 1.25rem; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .scroll { overflow-x: auto; }
 footer { margin-top: 3.5rem; color: var(--soft); font-size: .88rem; }
 ";

@@ -43,8 +43,7 @@ fn sample(context: &mut Context<'_>) -> Result<Option<Identifier>, Refusal> {
     let Some(namespace) = &provider.namespace else {
         return Ok(None);
     };
-    let oai_dc = MetadataPrefix::parse("oai_dc").map_err(unusable)?;
-    let Some(list) = context.snapshot.list(provider.repository, &oai_dc, None)? else {
+    let Some(list) = context.snapshot.list(provider.repository, &MetadataPrefix::oai_dc(), None)? else {
         return Ok(None);
     };
     let begins = format!("oai:{namespace}:");
