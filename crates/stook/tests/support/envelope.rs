@@ -9,6 +9,11 @@ use super::answer::Seen;
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
+/// The checks made here.
+pub const MADE: &[&str] = &[
+    "X-1", "X-2", "X-3", "X-4", "X-5", "X-6", "X-8", "X-10", "X-11", "X-12", "X-13", "X-14", "X-15", "X-16", "X-17",
+];
+
 /// Checks an answer to a query as sent.
 pub fn check(provider: &Provider, query: &str, seen: &Seen) {
     let (document, root) = (&seen.document, &seen.root);
