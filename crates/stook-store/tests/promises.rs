@@ -245,6 +245,16 @@ impl World {
             compare(seen, *number, known);
         }
         assert_eq!(fetched.is_last, rest.len() <= limit);
+        // A token can be used twice, and through another process.
+        let mut snapshot = self.handles[1 - handle].read().unwrap();
+        let harvester = &self.harvesters[at];
+        if let Some(again) = snapshot
+            .list(harvester.repository, &harvester.prefix, harvester.set.as_ref())
+            .unwrap()
+        {
+            let again = fixture::page(&mut snapshot, again, fetched.span, limit);
+            assert_eq!(again, (fetched.records.clone(), !fetched.is_last));
+        }
         let quiet = list.orders == orders;
         check_size(&fetched, frozen.is_some(), quiet);
         if !fetched.is_last {

@@ -125,6 +125,7 @@ macro_rules! contract {
                     a_list_continues_past_records_that_moved_away_and_ends_where_it_was_frozen
                     a_snapshot_does_not_change_under_its_reader
                     an_empty_or_inverted_span_holds_nothing
+                    a_panicking_visitor_leaves_the_store_usable
                 }
                 counts {
                     every_span_counts_as_many_records_as_it_visits
@@ -163,6 +164,7 @@ macro_rules! contract {
                 }
                 check {
                     a_store_that_has_seen_every_kind_of_change_is_sound
+                    a_check_while_others_write_finds_nothing
                 }
             }
         }

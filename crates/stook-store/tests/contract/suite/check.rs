@@ -1,5 +1,8 @@
 //! A store that has lived through everything is still sound.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use super::super::Backend;
 use super::super::fixture::*;
 
@@ -41,4 +44,34 @@ pub(crate) fn a_store_that_has_seen_every_kind_of_change_is_sound<B: Backend>() 
     let found = backend.store().check(|step, _, _| steps.push(step.to_owned())).unwrap();
     assert_eq!(found, [] as [&str; 0]);
     assert!(!steps.is_empty());
+}
+
+pub(crate) fn a_check_while_others_write_finds_nothing<B: Backend>() {
+    let hand = Hand::at(NEW_YEAR);
+    let backend = B::create(hand.clock());
+    let store = backend.store();
+    let maps = repository(&store);
+    store
+        .apply(maps, (0..500).map(|n| live(n, &["a:x"], "<map/>")).collect())
+        .unwrap();
+    let (another, done) = (backend.another(hand.clock()), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut dice = Dice::new(2);
+            let mut commits = 0;
+            while !done.load(Ordering::SeqCst) || commits < 3 {
+                let sets = [&["a:x"][..], &["b"], &[]];
+                let changes = (0..20).map(|_| match dice.below(4) {
+                    0 => deleted(dice.below(600)),
+                    _ => live(dice.below(600), sets[dice.below(3)], &format!("<map>{commits}</map>")),
+                });
+                another.apply(maps, changes.collect()).unwrap();
+                commits += 1;
+            }
+        });
+        let found: Vec<String> = (0..15).flat_map(|_| faults(&store)).collect();
+        done.store(true, Ordering::SeqCst);
+        writer.join().unwrap();
+        assert_eq!(found, [] as [&str; 0]);
+    });
 }

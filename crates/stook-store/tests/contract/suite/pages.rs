@@ -211,3 +211,22 @@ pub(crate) fn an_empty_or_inverted_span_holds_nothing<B: Backend>() {
         assert_eq!(snapshot.count(list, span).unwrap(), 0, "{span:?}");
     }
 }
+
+pub(crate) fn a_panicking_visitor_leaves_the_store_usable<B: Backend>() {
+    let hand = Hand::at(NEW_YEAR);
+    let backend = B::create(hand.clock());
+    let store = backend.store();
+    let maps = publish(&store, &hand);
+    for _ in 0..3 {
+        let mut snapshot = store.read().unwrap();
+        let list = snapshot.list(maps, &oai_dc(), None).unwrap().unwrap();
+        let visit = std::panic::AssertUnwindSafe(|| {
+            let _ = snapshot.page(list, Span::ALL, 10, |_| {
+                std::panic::resume_unwind(Box::new("by the test"))
+            });
+        });
+        assert!(std::panic::catch_unwind(visit).is_err());
+    }
+    store.apply(maps, vec![live(100, &[], "<map/>")]).unwrap();
+    assert_eq!(all(&store, maps).len(), 41);
+}
