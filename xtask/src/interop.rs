@@ -5,6 +5,7 @@
 //! whole list, one set, one range of dates. What leaves is a list of
 //! differences, none if all is well. `stook export` says what is right.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -106,11 +107,11 @@ fn harvest_demo(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Res
     compare_all("the demo", port, harvesters, &selections(&exported, None)?)
 }
 
-/// Every how many records one is deleted; the first page of a set must not be
-/// all deletions and no page may hold a single record.
-const DELETED_STEP: usize = 17;
 const RECORDS: u64 = 10_000;
+/// As many of them come with a second import, which also deletes.
 const LATER_RECORDS: u64 = 1_200;
+/// Every how many records one is deleted.
+const DELETED_STEP: usize = 17;
 
 fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Result<()> {
     let folder = scratch.join("generated");
@@ -125,7 +126,7 @@ fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -
     thread::sleep(Duration::from_millis(2_100));
     import(&repository, &folder.join("later.jsonl"), |out| {
         records::write(out, first, RECORDS)?;
-        records::write_deletions(out, RECORDS, DELETED_STEP)
+        records::write_deletions(out, first, DELETED_STEP)
     })?;
     let exported = exported_lines(&repository)?;
     let server = repository.serve()?;
@@ -190,7 +191,7 @@ fn record_line(record: &Value) -> Result<String> {
 fn selections(exported: &[String], set: Option<&str>) -> Result<Vec<Selection>> {
     let set = match set {
         Some(set) => set.to_owned(),
-        None => largest_top_set(exported).context("the export has no sets")?,
+        None => largest_top_set(exported).context("the export has no set that selects anything")?,
     };
     let latest = exported
         .iter()
@@ -223,17 +224,17 @@ fn selections(exported: &[String], set: Option<&str>) -> Result<Vec<Selection>> 
     ])
 }
 
+/// The set at the top of its hierarchy that holds most, but not everything.
 fn largest_top_set(exported: &[String]) -> Option<String> {
-    let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+    let mut counts = BTreeMap::<&str, usize>::new();
     for line in exported {
-        for set in sets_of(line) {
-            *counts.entry(set.split(':').next().unwrap_or(set)).or_default() += 1;
+        let tops: BTreeSet<&str> = sets_of(line).filter_map(|set| set.split(':').next()).collect();
+        for top in tops {
+            *counts.entry(top).or_default() += 1;
         }
     }
-    counts
-        .into_iter()
-        .max_by_key(|(_, count)| *count)
-        .map(|(set, _)| set.to_owned())
+    let selective = counts.into_iter().filter(|(_, count)| *count < exported.len());
+    selective.max_by_key(|(_, count)| *count).map(|(set, _)| set.to_owned())
 }
 
 fn datestamp_of(line: &str) -> &str {

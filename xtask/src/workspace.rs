@@ -91,13 +91,12 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
         .output()
         .with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        let said: Vec<&str> = said.lines().collect();
+        let said = said[said.len().saturating_sub(10)..].join("\n");
         let complaint = String::from_utf8_lossy(&output.stderr);
-        bail!(
-            "{} ended with {}\n{}",
-            shown(command),
-            output.status,
-            complaint.trim_end()
-        );
+        let complaint = complaint.trim_end();
+        bail!("{} ended with {}\n{said}\n{complaint}", shown(command), output.status);
     }
     Ok(output.stdout)
 }
