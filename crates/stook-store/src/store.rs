@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use stook_oai::response::HeaderRef;
 use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
 use crate::body::{Decompressor, Dictionary};
@@ -92,10 +93,20 @@ pub struct StoredRecord<'a> {
     pub(crate) decompressor: &'a mut Decompressor,
 }
 
-impl StoredRecord<'_> {
+impl<'a> StoredRecord<'a> {
     /// When it was published.
     pub fn datestamp(&self) -> Datestamp {
         self.position.datestamp()
+    }
+
+    /// Its header, as responses show it.
+    pub fn header(&self) -> HeaderRef<'a> {
+        HeaderRef {
+            identifier: self.identifier,
+            datestamp: self.datestamp(),
+            set_specs: self.set_specs,
+            deleted: self.deleted,
+        }
     }
 
     /// Appends the ready-made `<metadata>…</metadata><about>…</about>`; nothing if the record is deleted.

@@ -11,7 +11,7 @@ use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
 use super::catalog::DESCRIPTION_SEPARATOR;
 use super::{Reader, Sqlite, last_position};
-use crate::body::Dictionary;
+use crate::body::{Decompressor, Dictionary};
 use crate::{List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
 
 /// A read transaction.
@@ -177,19 +177,10 @@ impl Snapshot {
                 if dictionary.as_ref().map(|dictionary| dictionary.id) != wanted {
                     dictionary = wanted.map(|id| sqlite.dictionary(id, connection)).transpose()?;
                 }
-                let position = Position::from_sql(row.get(0)?);
-                let mut record = StoredRecord {
-                    position,
-                    identifier: text(row, 1)?,
-                    set_specs: text(row, 2)?,
-                    deleted: row.get(3)?,
-                    body: row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?,
-                    dictionary: dictionary.as_deref(),
-                    decompressor,
-                };
+                let mut record = stored_record(row, dictionary.as_deref(), decompressor)?;
                 let flow = visit(&mut record)?;
                 page.records += 1;
-                page.last = position;
+                page.last = record.position;
                 enough = page.records >= limit || flow.is_break();
             }
         }
@@ -226,15 +217,7 @@ impl Snapshot {
             .get::<_, Option<i64>>(4)?
             .map(|id| sqlite.dictionary(id, connection))
             .transpose()?;
-        visit(&mut StoredRecord {
-            position: Position::from_sql(row.get(0)?),
-            identifier: text(row, 1)?,
-            set_specs: text(row, 2)?,
-            deleted: row.get(3)?,
-            body: row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?,
-            dictionary: dictionary.as_deref(),
-            decompressor,
-        })?;
+        visit(&mut stored_record(row, dictionary.as_deref(), decompressor)?)?;
         Ok(true)
     }
 
@@ -321,6 +304,23 @@ impl Drop for Snapshot {
             self.sqlite.return_reader(reader);
         }
     }
+}
+
+/// A row of position, identifier, set_specs, deleted, dictionary, body.
+fn stored_record<'a>(
+    row: &'a rusqlite::Row<'_>,
+    dictionary: Option<&'a Dictionary>,
+    decompressor: &'a mut Decompressor,
+) -> Result<StoredRecord<'a>, StoreError> {
+    Ok(StoredRecord {
+        position: Position::from_sql(row.get(0)?),
+        identifier: text(row, 1)?,
+        set_specs: text(row, 2)?,
+        deleted: row.get(3)?,
+        body: row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?,
+        dictionary,
+        decompressor,
+    })
 }
 
 fn format_of(row: &rusqlite::Row<'_>) -> Result<MetadataFormat, StoreError> {

@@ -7,8 +7,8 @@ use clap::Args;
 use stook_oai::{Identifier, MetadataPrefix};
 use stook_store::{Change, Content, Outcome};
 
-use super::session::{Place, Session};
 use super::Ending;
+use super::session::{Place, Session};
 
 /// Records changed in one transaction.
 const BATCH: usize = 1_000;
@@ -38,7 +38,10 @@ impl Delete {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let content = if self.erase { Content::Erased } else { Content::Deleted };
         let report = apply(place, &self.identifiers, self.prefix.as_deref(), &content)?;
-        println!("Deleted {} records; {} were deleted before.", report.changed, report.unchanged);
+        println!(
+            "Deleted {} records; {} were deleted before.",
+            report.changed, report.unchanged
+        );
         report.end()
     }
 }
@@ -64,28 +67,41 @@ impl Report {
             eprintln!("… and {} more.", self.missing.len() - 20);
         }
         if self.nothing_to_restore > 0 {
-            eprintln!("{} records have no content to restore. Try: import them again.", self.nothing_to_restore);
+            eprintln!(
+                "{} records have no content to restore. Try: import them again.",
+                self.nothing_to_restore
+            );
         }
         Ok(Ending::Findings)
     }
 }
 
 /// Gives records new content in every format they have, or in one.
-pub(super) fn apply(
-    place: &Place,
-    identifiers: &[String],
-    prefix: Option<&str>,
-    content: &Content,
-) -> Result<Report> {
+pub(super) fn apply(place: &Place, identifiers: &[String], prefix: Option<&str>, content: &Content) -> Result<Report> {
     let session = Session::open(place)?;
-    let formats: Vec<MetadataPrefix> =
-        session.store.read()?.formats(session.repository)?.into_iter().map(|format| format.prefix).collect();
-    let wanted: Vec<MetadataPrefix> =
-        formats.into_iter().filter(|format| prefix.is_none_or(|prefix| format.as_str() == prefix)).collect();
+    let formats: Vec<MetadataPrefix> = session
+        .store
+        .read()?
+        .formats(session.repository)?
+        .into_iter()
+        .map(|format| format.prefix)
+        .collect();
+    let wanted: Vec<MetadataPrefix> = formats
+        .into_iter()
+        .filter(|format| prefix.is_none_or(|prefix| format.as_str() == prefix))
+        .collect();
     if wanted.is_empty() {
-        bail!("there are no records in the format {}\nTry: stook status lists the formats", prefix.unwrap_or_default());
+        bail!(
+            "there are no records in the format {}\nTry: stook status lists the formats",
+            prefix.unwrap_or_default()
+        );
     }
-    let mut report = Report { changed: 0, unchanged: 0, missing: vec![], nothing_to_restore: 0 };
+    let mut report = Report {
+        changed: 0,
+        unchanged: 0,
+        missing: vec![],
+        nothing_to_restore: 0,
+    };
     let identifiers = read(&session, identifiers)?;
     for chunk in identifiers.chunks(BATCH) {
         let mut changes = Vec::new();
@@ -96,7 +112,12 @@ pub(super) fn apply(
                 let exists = snapshot.record(session.repository, prefix, identifier.as_str(), |_| Ok(()))?;
                 if exists {
                     let (identifier, prefix) = (identifier.clone(), prefix.clone());
-                    changes.push(Change { identifier, prefix, set_specs: vec![], content: content.clone() });
+                    changes.push(Change {
+                        identifier,
+                        prefix,
+                        set_specs: vec![],
+                        content: content.clone(),
+                    });
                 }
             }
             if changes.len() == before {

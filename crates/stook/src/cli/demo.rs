@@ -87,7 +87,10 @@ fn prepare(folder: &Path, listen: &str) -> Result<Config> {
     let path = folder.join("stook.toml");
     if !path.exists() {
         if folder.join("stook.db").exists() {
-            bail!("{} holds a store already\nTry: another folder with --dir", folder.display());
+            bail!(
+                "{} holds a store already\nTry: another folder with --dir",
+                folder.display()
+            );
         }
         fs::write(&path, config::commented("stook.db", listen, &settings()))
             .with_context(|| format!("writing {}", path.display()))?;
@@ -100,7 +103,13 @@ fn prepare(folder: &Path, listen: &str) -> Result<Config> {
     options.formats = session.formats.clone();
     let mut importer = session.store.importer(session.repository)?;
     let input = [Input::from_argument(records.as_os_str())];
-    import::import(&session, &mut importer, &input, &Arc::new(options), &AtomicBool::new(false))?;
+    import::import(
+        &session,
+        &mut importer,
+        &input,
+        &Arc::new(options),
+        &AtomicBool::new(false),
+    )?;
     define_sets(&session)?;
     Ok(config)
 }
@@ -117,9 +126,21 @@ fn settings() -> config::Repository {
 
 fn define_sets(session: &Session) -> Result<()> {
     let sets: Vec<SampleSet> = serde_json::from_str(SETS)?;
-    for SampleSet { spec, name, description } in sets {
+    for SampleSet {
+        spec,
+        name,
+        description,
+    } in sets
+    {
         let descriptions = description.as_deref().map(set::as_dublin_core).into_iter().collect();
-        session.store.define_set(session.repository, &Set { spec: SetSpec::parse(&spec)?, name, descriptions })?;
+        session.store.define_set(
+            session.repository,
+            &Set {
+                spec: SetSpec::parse(&spec)?,
+                name,
+                descriptions,
+            },
+        )?;
     }
     Ok(())
 }
@@ -134,7 +155,9 @@ fn free_port() -> Result<String> {
 }
 
 fn announce(listen: &str, base_url: &str, kept: Option<&Path>) {
-    println!("A demo repository is served. Open in a browser:\n\n  http://{listen}/\n\nor ask it as a harvester does:\n");
+    println!(
+        "A demo repository is served. Open in a browser:\n\n  http://{listen}/\n\nor ask it as a harvester does:\n"
+    );
     let sample = "identifier=oai%3Alindenau.example%3Amap-0002";
     for query in [
         "verb=Identify".to_owned(),

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use stook_oai::request::{ListRequest, Request};
-use stook_oai::response::{Echo, HeaderRef, ResponseWriter, split_fragment};
+use stook_oai::response::{Echo, ResponseWriter, split_fragment};
 use stook_oai::{MetadataPrefix, SetSpec, UtcDatetime};
 use stook_store::{List, Position, Snapshot, Span, StoreError, StoredRecord};
 
@@ -70,14 +70,33 @@ impl Export {
         let mut out = Output::open(self.output.as_deref())?;
         let mut exported = 0;
         for prefix in self.prefixes(&session, &snapshot)? {
-            let Some(list) = snapshot.list(session.repository, &prefix, set.as_ref())? else { continue };
+            let Some(list) = snapshot.list(session.repository, &prefix, set.as_ref())? else {
+                continue;
+            };
             let total = snapshot.count(list, span)?;
-            let bar = progress::count(if self.output.is_some() && io::stderr().is_terminal() { total } else { 0 });
+            let bar = progress::count(if self.output.is_some() && io::stderr().is_terminal() {
+                total
+            } else {
+                0
+            });
             match self.format {
                 OutputFormat::Jsonl => write_json_lines(&mut snapshot, list, span, &prefix, &mut out, &bar)?,
                 OutputFormat::Xml => {
-                    let request = ListRequest::Selection { metadata_prefix: prefix, from, until, set: set.clone() };
-                    write_xml(&mut snapshot, list, span, &session, &Request::ListRecords(request), &mut out, &bar)?;
+                    let request = ListRequest::Selection {
+                        metadata_prefix: prefix,
+                        from,
+                        until,
+                        set: set.clone(),
+                    };
+                    write_xml(
+                        &mut snapshot,
+                        list,
+                        span,
+                        &session,
+                        &Request::ListRecords(request),
+                        &mut out,
+                        &bar,
+                    )?;
                 }
             }
             bar.finish_and_clear();
@@ -91,7 +110,11 @@ impl Export {
     }
 
     fn prefixes(&self, session: &Session, snapshot: &Snapshot) -> Result<Vec<MetadataPrefix>> {
-        let all: Vec<_> = snapshot.formats(session.repository)?.into_iter().map(|format| format.prefix).collect();
+        let all: Vec<_> = snapshot
+            .formats(session.repository)?
+            .into_iter()
+            .map(|format| format.prefix)
+            .collect();
         match (&self.prefix, self.format) {
             (None, OutputFormat::Jsonl) => Ok(all),
             (None, OutputFormat::Xml) => Ok(vec![MetadataPrefix::parse("oai_dc")?]),
@@ -99,7 +122,11 @@ impl Export {
                 Some(prefix) => Ok(vec![prefix.clone()]),
                 None => {
                     let known: Vec<&str> = all.iter().map(MetadataPrefix::as_str).collect();
-                    let known = if known.is_empty() { "stook import first".into() } else { known.join(", ") };
+                    let known = if known.is_empty() {
+                        "stook import first".into()
+                    } else {
+                        known.join(", ")
+                    };
                     bail!("there are no records in the format {wanted}\nTry: {known}")
                 }
             },
@@ -149,7 +176,10 @@ fn write_line(record: &StoredRecord<'_>, prefix: &MetadataPrefix, fragment: &[u8
     if content.is_none() && !record.deleted {
         return Err(StoreError::Damaged(record.identifier.to_owned()).into());
     }
-    let about = content.as_ref().map(|content| content.about.clone()).filter(|about| !about.is_empty());
+    let about = content
+        .as_ref()
+        .map(|content| content.about.clone())
+        .filter(|about| !about.is_empty());
     let line = Line {
         identifier: record.identifier,
         datestamp: record.datestamp().to_string(),
@@ -178,13 +208,7 @@ fn write_xml(
         .list_records(granularity);
     let mut failure = None;
     snapshot.page(list, span, usize::MAX, |record| {
-        let header = HeaderRef {
-            identifier: record.identifier,
-            datestamp: record.datestamp(),
-            set_specs: record.set_specs,
-            deleted: record.deleted,
-        };
-        writer.try_record(&header, |out| record.append_content(out))?;
+        writer.try_record(&record.header(), |out| record.append_content(out))?;
         bar.inc(1);
         if writer.len() > 1 << 20
             && let Err(error) = out.write_all(&writer.take())

@@ -79,7 +79,11 @@ impl Import {
         let mut importer = session.store.importer(session.repository)?;
         let summary = import(&session, &mut importer, &inputs, &Arc::new(options), &stop)?;
         report(&summary);
-        let mut ending = if summary.quarantined > 0 { Ending::Findings } else { Ending::Fine };
+        let mut ending = if summary.quarantined > 0 {
+            Ending::Findings
+        } else {
+            Ending::Fine
+        };
         if summary.stopped {
             eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
             ending = Ending::Findings;
@@ -133,7 +137,10 @@ impl Import {
         bar.set_message("deleting");
         let deleted = importer.delete_vanished(|done| bar.set_position(done));
         bar.finish_and_clear();
-        println!("{:>12} deleted, because the input no longer has them", grouped(deleted?));
+        println!(
+            "{:>12} deleted, because the input no longer has them",
+            grouped(deleted?)
+        );
         Ok(())
     }
 }
@@ -150,9 +157,21 @@ pub(super) fn import(
     let mut show = |progress: Progress| {
         bar.set_position(progress.bytes);
         let rate = progress.records as f64 / bar.elapsed().as_secs_f64().max(0.001);
-        bar.set_message(format!("{} records, {} a second", grouped(progress.records), grouped(rate as u64)));
+        bar.set_message(format!(
+            "{} records, {} a second",
+            grouped(progress.records),
+            grouped(rate as u64)
+        ));
     };
-    let summary = import::run(&session.store, session.repository, importer, inputs, options, stop, &mut show);
+    let summary = import::run(
+        &session.store,
+        session.repository,
+        importer,
+        inputs,
+        options,
+        stop,
+        &mut show,
+    );
     bar.finish_and_clear();
     // The store's own errors come with a hint.
     summary.map_err(|failure| match failure {
@@ -174,12 +193,19 @@ fn report(summary: &Summary) {
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];
     let noun = if summary.records() == 1 { "record" } else { "records" };
-    println!("{:>12} {noun} in {seconds:.1} s, {} a second", grouped(summary.records()), grouped(rate as u64));
+    println!(
+        "{:>12} {noun} in {seconds:.1} s, {} a second",
+        grouped(summary.records()),
+        grouped(rate as u64)
+    );
     for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
         println!("{:>12} {what}", grouped(count));
     }
     if summary.broken_sources > 0 {
-        println!("{:>12} broken off: not read to the end of the file", grouped(summary.broken_sources));
+        println!(
+            "{:>12} broken off: not read to the end of the file",
+            grouped(summary.broken_sources)
+        );
     }
 }
 
@@ -187,7 +213,10 @@ fn report(summary: &Summary) {
 fn stop_on_signal() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("starting")?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
             crate::provider::serve::asked_to_stop().await;

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use stook_oai::OaiNamespace;
 
-use super::session::{Place, open_store};
 use super::Ending;
+use super::session::{Place, open_store};
 use crate::config::{self, Config, GranularityName};
 
 /// Set up a repository: asks what it needs and writes a commented stook.toml
@@ -50,15 +50,29 @@ impl Init {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let path = self.dir.join(place.config.file_name().unwrap_or("stook.toml".as_ref()));
         if path.exists() {
-            bail!("there is already a configuration at {}\nTry: edit it, or choose another folder with --dir", path.display());
+            bail!(
+                "there is already a configuration at {}\nTry: edit it, or choose another folder with --dir",
+                path.display()
+            );
         }
         let asks = !self.yes && io::stdin().is_terminal();
         let questions = Questions { asks };
-        let mut repository = config::Repository { granularity: self.granularity, ..config::Repository::default() };
+        let mut repository = config::Repository {
+            granularity: self.granularity,
+            ..config::Repository::default()
+        };
         repository.repository_name =
-            questions.answer(self.name, "--name", "Name of the repository", None, &|text| !text.is_empty())?;
+            questions.answer(self.name, "--name", "Name of the repository", None, &|text| {
+                !text.is_empty()
+            })?;
         let is_email = |text: &str| stook_oai::admin_email_is_valid(text);
-        let email = questions.answer(self.admin_email, "--admin-email", "E-mail address of somebody responsible", None, &is_email)?;
+        let email = questions.answer(
+            self.admin_email,
+            "--admin-email",
+            "E-mail address of somebody responsible",
+            None,
+            &is_email,
+        )?;
         let domain = email.split_once('@').map(|(_, domain)| domain.to_owned());
         repository.admin_emails = vec![email];
         let is_domain = |text: &str| OaiNamespace::parse(text).is_ok();

@@ -136,7 +136,9 @@ fn in_words(error: &Error) -> String {
 
 fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 
@@ -159,7 +161,11 @@ mod tests {
             }
             for argument in command.get_arguments() {
                 let name = argument.get_id();
-                assert!(argument.get_help().is_some(), "{} {name} has no help", command.get_name());
+                assert!(
+                    argument.get_help().is_some(),
+                    "{} {name} has no help",
+                    command.get_name()
+                );
             }
         }
         walk(&Cli::command());

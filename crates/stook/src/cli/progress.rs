@@ -7,7 +7,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// A bar over bytes when their total is known, else a spinner that counts.
 pub(super) fn bytes(total: Option<u64>) -> ProgressBar {
     match total {
-        Some(total) => bar(total, "{bar:30} {percent:>3}%  {msg}  {decimal_bytes_per_sec}  {eta} left"),
+        Some(total) => bar(
+            total,
+            "{bar:30} {percent:>3}%  {msg}  {decimal_bytes_per_sec}  {eta} left",
+        ),
         None => spinner("{spinner} {msg}  {decimal_bytes_per_sec}  {elapsed}"),
     }
 }
@@ -33,5 +36,7 @@ fn bar(total: u64, template: &str) -> ProgressBar {
 
 fn style(template: &str) -> ProgressStyle {
     // The templates are constants of this file and its callers; a wrong one falls back to the plain bar.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸─")
 }

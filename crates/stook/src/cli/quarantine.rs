@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 use clap::Args;
 
-use super::session::{Place, Session};
 use super::Ending;
+use super::session::{Place, Session};
 
 /// Show what could not be published: file, line and reason
 #[derive(Args)]
@@ -33,7 +33,10 @@ impl Quarantine {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let session = Session::open(place)?;
         if self.clear {
-            println!("Cleared {} entries.", session.store.clear_quarantine(session.repository)?);
+            println!(
+                "Cleared {} entries.",
+                session.store.clear_quarantine(session.repository)?
+            );
             return Ok(Ending::Fine);
         }
         let mut out = io::BufWriter::new(io::stdout().lock());
@@ -74,7 +77,13 @@ impl Quarantine {
             // The input is not to be trusted with the terminal.
             let text: String = String::from_utf8_lossy(&entry.excerpt)
                 .chars()
-                .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+                .map(|c| {
+                    if c.is_control() && c != '\n' && c != '\t' {
+                        '\u{fffd}'
+                    } else {
+                        c
+                    }
+                })
                 .collect();
             writeln!(out, "    {}", text.trim_end().replace('\n', "\n    "))?;
         }

@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use stook_store::Content;
 
+use super::Ending;
 use super::delete::apply;
 use super::session::Place;
-use super::Ending;
 
 /// Bring deleted records back, with the content and sets they had
 #[derive(Args)]
@@ -26,7 +26,10 @@ pub(super) struct Restore {
 impl Restore {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let report = apply(place, &self.identifiers, self.prefix.as_deref(), &Content::Restored)?;
-        println!("Restored {} records; {} were not deleted.", report.changed, report.unchanged);
+        println!(
+            "Restored {} records; {} were not deleted.",
+            report.changed, report.unchanged
+        );
         report.end()
     }
 }

@@ -8,8 +8,8 @@ use tokio::net::TcpListener;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
-use super::session::{Place, open_store};
 use super::Ending;
+use super::session::{Place, open_store};
 use crate::config::{Config, LogFormat};
 use crate::provider::http::Site;
 use crate::provider::{Provider, reach, serve};
@@ -46,7 +46,10 @@ impl Serve {
 
 /// Serves a configuration until the process is asked to stop; `announce` hears the address.
 pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListener)) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting")?;
     runtime.block_on(async {
         let listener = serve::bind(&config.server.listen).await?;
         let site = site(config)?;
@@ -75,7 +78,10 @@ fn site(config: &Config) -> Result<Site> {
 pub(super) fn start_logging(format: LogFormat, default: &str) {
     let filter = EnvFilter::try_from_env("STOOK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     let colours = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let lines = lines.with_ansi(colours);
     match format {
         LogFormat::Text => lines.init(),
@@ -85,7 +91,10 @@ pub(super) fn start_logging(format: LogFormat, default: &str) {
 
 /// Passwords in a file that everybody can read are worth a word.
 fn warn_about_secrets(config: &Config, place: &Place) {
-    let has_secrets = config.repository.iter().any(|it| !it.access.users.is_empty() || !it.access.tokens.is_empty());
+    let has_secrets = config
+        .repository
+        .iter()
+        .any(|it| !it.access.users.is_empty() || !it.access.tokens.is_empty());
     #[cfg(unix)]
     if has_secrets {
         use std::os::unix::fs::PermissionsExt;

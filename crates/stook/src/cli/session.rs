@@ -14,7 +14,14 @@ use crate::config::{self, Config};
 #[derive(Args)]
 pub(super) struct Place {
     /// The configuration file
-    #[arg(short, long, global = true, value_name = "FILE", default_value = "stook.toml", env = "STOOK_CONFIG")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        default_value = "stook.toml",
+        env = "STOOK_CONFIG"
+    )]
     pub(super) config: PathBuf,
     /// The repository, where the configuration has several
     #[arg(short, long, global = true, value_name = "NAME")]
@@ -42,7 +49,12 @@ impl Session {
         let formats = config.formats()?;
         let store = open_store(config)?;
         let repository = store.declare_repository(&settings.name)?;
-        Ok(Session { settings, formats, store, repository })
+        Ok(Session {
+            settings,
+            formats,
+            store,
+            repository,
+        })
     }
 
     /// The domain in identifiers made from local ones.
@@ -63,5 +75,9 @@ impl Session {
 /// The store of a configuration, made if it is not there yet.
 pub(super) fn open_store(config: &Config) -> Result<Store> {
     let path = &config.store;
-    Ok(if path.exists() { Store::open(path, Clock::system())? } else { Store::create(path, Clock::system())? })
+    Ok(if path.exists() {
+        Store::open(path, Clock::system())?
+    } else {
+        Store::create(path, Clock::system())?
+    })
 }

@@ -9,8 +9,8 @@ use stook_metadata::{DublinCore, Element};
 use stook_oai::{Set, SetSpec};
 use stook_store::Span;
 
-use super::session::{Place, Session};
 use super::Ending;
+use super::session::{Place, Session};
 use crate::provider::standing_alone;
 
 /// List, name and describe sets
@@ -66,12 +66,20 @@ impl SetCommand {
         let session = Session::open(place)?;
         match self {
             SetCommand::List => list(&session)?,
-            SetCommand::Define { set_spec, name, description } => {
+            SetCommand::Define {
+                set_spec,
+                name,
+                description,
+            } => {
                 let description = description.as_deref().map(as_dublin_core);
                 change(&session, &set_spec, true, name, description)?;
             }
             SetCommand::Name { set_spec, name } => change(&session, &set_spec, false, Some(name), None)?,
-            SetCommand::Describe { set_spec, description, file } => {
+            SetCommand::Describe {
+                set_spec,
+                description,
+                file,
+            } => {
                 let description = match (description, file) {
                     (_, Some(file)) => {
                         let text = fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
@@ -114,7 +122,11 @@ fn change(
         bail!("there is no set {spec}\nTry: stook set define {spec}");
     }
     let last = spec.as_str().rsplit(':').next().unwrap_or_default().to_owned();
-    let mut set = known.unwrap_or(Set { spec: spec.clone(), name: last, descriptions: vec![] });
+    let mut set = known.unwrap_or(Set {
+        spec: spec.clone(),
+        name: last,
+        descriptions: vec![],
+    });
     if let Some(name) = name {
         set.name = stook_metadata::clean::text(&name).text.trim().to_owned();
     }
@@ -131,7 +143,11 @@ fn change(
 
 fn list(session: &Session) -> Result<()> {
     let snapshot = session.store.read()?;
-    let prefixes: Vec<_> = snapshot.formats(session.repository)?.into_iter().map(|format| format.prefix).collect();
+    let prefixes: Vec<_> = snapshot
+        .formats(session.repository)?
+        .into_iter()
+        .map(|format| format.prefix)
+        .collect();
     let sets = snapshot.sets(session.repository, None, usize::MAX)?;
     let width = sets.iter().map(|set| set.spec.as_str().len()).max().unwrap_or(0);
     for set in &sets {

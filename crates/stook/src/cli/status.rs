@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use stook_store::{Span, Store};
 
-use super::session::{Place, Session};
 use super::Ending;
+use super::session::{Place, Session};
 use crate::config::Config;
 use crate::web::landing::grouped;
 
@@ -26,7 +26,12 @@ impl Status {
                 repositories.push(describe(&Session::of(&config, Some(&settings.name))?)?);
             }
         }
-        config.select(place.repository.as_deref().or(config.repository.first().map(|it| it.name.as_str())))?;
+        config.select(
+            place
+                .repository
+                .as_deref()
+                .or(config.repository.first().map(|it| it.name.as_str())),
+        )?;
         let bytes = ["", "-wal"].map(|suffix| {
             let mut path = config.store.clone().into_os_string();
             path.push(suffix);
@@ -77,10 +82,17 @@ fn print(repository: &serde_json::Value) {
     println!("Since       {}", text("earliest_datestamp"));
     for format in repository["formats"].as_array().into_iter().flatten() {
         let prefix = format["prefix"].as_str().unwrap_or_default();
-        println!("{prefix:<11} {} records, {} deleted", number(&format["records"]), number(&format["deleted"]));
+        println!(
+            "{prefix:<11} {} records, {} deleted",
+            number(&format["records"]),
+            number(&format["deleted"])
+        );
     }
     println!("Sets        {}", number(&repository["sets"]));
     if repository["quarantined"].as_u64() != Some(0) {
-        println!("Quarantine  {} (see: stook quarantine)", number(&repository["quarantined"]));
+        println!(
+            "Quarantine  {} (see: stook quarantine)",
+            number(&repository["quarantined"])
+        );
     }
 }

@@ -4,10 +4,9 @@
 //! comes with the next harvest, so a page is never affected by what happened to the pages before it.
 
 use stook_oai::request::ListRequest;
-use stook_oai::response::HeaderRef;
 use stook_oai::token::ListState;
 use stook_oai::{Datestamp, ErrorCode, MetadataPrefix, OaiError, ResumptionToken, SetSpec, Verb};
-use stook_store::{List, Page, Position, Snapshot, Span, StoredRecord};
+use stook_store::{List, Page, Position, Snapshot, Span};
 
 use super::Provider;
 use super::answer::{Context, Refusal};
@@ -42,16 +41,6 @@ pub(super) fn answer(
     // Every record left had changed since the list began: those records now stand past the frozen end.
     wanted.span = wanted.unfrozen(&context.snapshot).ok_or_else(stale_token)?;
     page(context, &wanted)?.ok_or_else(|| stale_token().into())
-}
-
-/// The header of a stored record.
-pub(super) fn header<'a>(record: &StoredRecord<'a>) -> HeaderRef<'a> {
-    HeaderRef {
-        identifier: record.identifier,
-        datestamp: record.datestamp(),
-        set_specs: record.set_specs,
-        deleted: record.deleted,
-    }
 }
 
 impl Provider {

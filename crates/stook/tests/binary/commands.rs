@@ -19,7 +19,10 @@ fn a_spreadsheet_is_published_and_stays_as_it_is_when_imported_again() {
     repository.write("records.csv", TABLE);
     assert!(repository.fine(&["import", "records.csv"]).contains("2 new"));
     let before = repository.fine(&["export"]);
-    assert!(before.contains("<dc:creator>Weiß, Anna</dc:creator><dc:creator>Novák, Jan</dc:creator>"), "{before}");
+    assert!(
+        before.contains("<dc:creator>Weiß, Anna</dc:creator><dc:creator>Novák, Jan</dc:creator>"),
+        "{before}"
+    );
     std::thread::sleep(Duration::from_millis(1100));
     assert!(repository.fine(&["import", "records.csv"]).contains("2 unchanged"));
     assert_eq!(repository.fine(&["export"]), before);
@@ -44,9 +47,15 @@ fn what_cannot_be_published_is_quarantined_with_its_place_and_leaves_when_it_is_
     let repository = Repository::new();
     repository.write("records.csv", "id,title,set\na,Good,x\n,Nameless,x\nb,Bad set,x::y\n");
     let printed = repository.ends(1, &["import", "records.csv"]);
-    assert!(printed.contains("1 new") && printed.contains("2 quarantined"), "{printed}");
+    assert!(
+        printed.contains("1 new") && printed.contains("2 quarantined"),
+        "{printed}"
+    );
     let quarantine = repository.fine(&["quarantine"]);
-    assert!(quarantine.contains("records.csv:3:") && quarantine.contains("records.csv:4:"), "{quarantine}");
+    assert!(
+        quarantine.contains("records.csv:3:") && quarantine.contains("records.csv:4:"),
+        "{quarantine}"
+    );
     repository.write("records.csv", "id,title,set\na,Good,x\nb,Good set,x:y\n");
     repository.fine(&["import", "records.csv"]);
     assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
@@ -61,13 +70,19 @@ fn a_mass_deletion_is_refused_until_it_is_allowed() {
     repository.write("none.csv", "id,title\n");
     repository.fine(&["import", "all.csv"]);
     let printed = repository.ends(2, &["import", "--sync", "few.csv"]);
-    assert!(printed.contains("20 of 40") && printed.contains("--max-deletions 50"), "{printed}");
+    assert!(
+        printed.contains("20 of 40") && printed.contains("--max-deletions 50"),
+        "{printed}"
+    );
     repository.ends(2, &["import", "--sync", "--max-deletions", "100", "none.csv"]);
     assert!(!repository.fine(&["export"]).contains("\"deleted\":true"));
     repository.fine(&["import", "--sync", "--max-deletions", "50", "few.csv"]);
     assert_eq!(repository.fine(&["export"]).matches("\"deleted\":true").count(), 20);
     repository.fine(&["import", "--sync", "all.csv"]);
-    assert!(!repository.fine(&["export"]).contains("\"deleted\":true"), "records came back");
+    assert!(
+        !repository.fine(&["export"]).contains("\"deleted\":true"),
+        "records came back"
+    );
 }
 
 #[test]
@@ -77,12 +92,25 @@ fn records_are_deleted_and_restored_by_either_name() {
     repository.fine(&["import", "records.csv"]);
     let live = repository.content();
     repository.fine(&["delete", "map-001", "oai:example.org:map-002"]);
-    assert!(repository.content().iter().all(|record| record["deleted"] == true && record["sets"][0] != ""));
+    assert!(
+        repository
+            .content()
+            .iter()
+            .all(|record| record["deleted"] == true && record["sets"][0] != "")
+    );
     repository.fine(&["restore", "oai:example.org:map-001", "map-002"]);
     assert_eq!(repository.content(), live);
-    assert!(repository.ends(1, &["delete", "nobody"]).contains("no record oai:example.org:nobody"));
+    assert!(
+        repository
+            .ends(1, &["delete", "nobody"])
+            .contains("no record oai:example.org:nobody")
+    );
     repository.fine(&["delete", "--erase", "map-001"]);
-    assert!(repository.ends(1, &["restore", "map-001"]).contains("no content to restore"));
+    assert!(
+        repository
+            .ends(1, &["restore", "map-001"])
+            .contains("no content to restore")
+    );
 }
 
 #[test]
@@ -90,14 +118,37 @@ fn sets_are_named_described_and_removed() {
     let repository = Repository::new();
     repository.write("records.csv", TABLE);
     repository.fine(&["import", "records.csv"]);
-    repository.fine(&["set", "define", "photos:old", "--name", "Old photographs", "--description", "Before 1900"]);
+    repository.fine(&[
+        "set",
+        "define",
+        "photos:old",
+        "--name",
+        "Old photographs",
+        "--description",
+        "Before 1900",
+    ]);
     repository.fine(&["set", "name", "maps", "Maps & plans"]);
     let list = repository.fine(&["set", "list"]);
-    assert!(list.contains("Maps & plans") && list.contains("photos:old") && list.contains("photos "), "{list}");
+    assert!(
+        list.contains("Maps & plans") && list.contains("photos:old") && list.contains("photos "),
+        "{list}"
+    );
     repository.fine(&["set", "remove", "photos"]);
-    assert!(repository.ends(2, &["set", "remove", "maps"]).contains("still has 2 records"));
-    assert!(repository.ends(2, &["set", "name", "nix", "Nothing"]).contains("stook set define nix"));
-    assert!(repository.ends(2, &["set", "define", "a::b"]).contains("is not a setSpec"));
+    assert!(
+        repository
+            .ends(2, &["set", "remove", "maps"])
+            .contains("still has 2 records")
+    );
+    assert!(
+        repository
+            .ends(2, &["set", "name", "nix", "Nothing"])
+            .contains("stook set define nix")
+    );
+    assert!(
+        repository
+            .ends(2, &["set", "define", "a::b"])
+            .contains("is not a setSpec")
+    );
 }
 
 #[test]
@@ -111,7 +162,11 @@ fn a_backup_is_a_store_of_its_own() {
     let configuration = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
     repository.write("copy.toml", configuration.replace("stook.db", "copy.db"));
     repository.fine(&["-c", "copy.toml", "check"]);
-    assert!(repository.fine(&["-c", "copy.toml", "status"]).contains("2 records, 0 deleted"));
+    assert!(
+        repository
+            .fine(&["-c", "copy.toml", "status"])
+            .contains("2 records, 0 deleted")
+    );
 }
 
 #[test]
@@ -136,7 +191,10 @@ fn mistakes_are_told_with_a_remedy() {
     repository.write("stook.toml", format!("{configuration}\n[nonsense]\n"));
     assert!(repository.ends(2, &["status"]).contains("nonsense"));
     repository.write("stook.toml", configuration);
-    repository.write("stook.db", "this is no database at all, just some text that is long enough to be looked at");
+    repository.write(
+        "stook.db",
+        "this is no database at all, just some text that is long enough to be looked at",
+    );
     assert!(repository.ends(2, &["status"]).contains("is not a Stook store"));
 }
 
@@ -164,12 +222,23 @@ fn two_servers_and_an_import_share_one_store_and_stop_when_asked() {
     let repository = Repository::new();
     repository.write("records.csv", TABLE);
     let ports: Vec<String> = (0..2)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string())
+        .map(|_| {
+            TcpListener::bind("127.0.0.1:0")
+                .unwrap()
+                .local_addr()
+                .unwrap()
+                .to_string()
+        })
         .collect();
     let mut servers: Vec<_> = ports
         .iter()
         .map(|listen| {
-            repository.command(&["serve", "--listen", listen]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+            repository
+                .command(&["serve", "--listen", listen])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
         })
         .collect();
     ports.iter().for_each(|port| wait_for(port));
@@ -179,7 +248,10 @@ fn two_servers_and_an_import_share_one_store_and_stop_when_asked() {
         assert_eq!(answer.matches("<record>").count(), 2, "{answer}");
     }
     for server in &mut servers {
-        Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
+        Command::new("kill")
+            .args(["-TERM", &server.id().to_string()])
+            .status()
+            .unwrap();
         assert!(server.wait().unwrap().success());
     }
 }
@@ -196,7 +268,11 @@ fn wait_for(address: &str) {
 
 fn fetch(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer

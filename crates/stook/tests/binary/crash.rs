@@ -39,8 +39,12 @@ fn an_import_killed_at_random_moments_ends_as_if_it_had_not_been() {
     repository.write("records.jsonl", &first);
     let mut killed = 0;
     for attempt in 0..12 {
-        let mut child =
-            repository.command(&["import", "records.jsonl"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = repository
+            .command(&["import", "records.jsonl"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         // Moments spread over the time an import takes, never the same twice.
         sleep(whole.mul_f64(f64::from((attempt * 7) % 12) / 12.0));
         child.kill().unwrap();
@@ -63,14 +67,23 @@ fn a_sync_killed_half_way_is_finished_by_the_next() {
     repository.fine(&["import", "all.csv"]);
     for attempt in 0..4 {
         let arguments = ["import", "--sync", "--max-deletions", "100", "few.csv"];
-        let mut child = repository.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = repository
+            .command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         sleep(Duration::from_millis(60 * attempt));
         child.kill().unwrap();
         child.wait().unwrap();
         repository.fine(&["check"]);
     }
     repository.fine(&["import", "--sync", "--max-deletions", "100", "few.csv"]);
-    let deleted = repository.content().iter().filter(|record| record["deleted"] == true).count();
+    let deleted = repository
+        .content()
+        .iter()
+        .filter(|record| record["deleted"] == true)
+        .count();
     assert_eq!(deleted, 3_000);
 }
 
@@ -95,15 +108,29 @@ fn an_interrupted_import_says_so_and_keeps_what_it_counted() {
         .spawn()
         .unwrap();
     sleep(Duration::from_millis(700));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("Run the same command again"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("Run the same command again"),
+        "{}",
+        text(&output.stderr)
+    );
     let printed = text(&output.stdout);
     let counted: usize = printed
         .lines()
         .filter(|line| line.ends_with(" new") || line.contains("deleted, as the input says"))
-        .map(|line| line.split_whitespace().next().unwrap().replace(',', "").parse::<usize>().unwrap())
+        .map(|line| {
+            line.split_whitespace()
+                .next()
+                .unwrap()
+                .replace(',', "")
+                .parse::<usize>()
+                .unwrap()
+        })
         .sum();
     assert_eq!(repository.content().len(), counted, "{printed}");
 }

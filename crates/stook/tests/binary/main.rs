@@ -1,5 +1,7 @@
 //! The built program, used as people use it: by its command line.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod commands;
 mod crash;
 
@@ -16,7 +18,9 @@ struct Repository {
 
 impl Repository {
     fn new() -> Repository {
-        let repository = Repository { folder: tempfile::tempdir().unwrap() };
+        let repository = Repository {
+            folder: tempfile::tempdir().unwrap(),
+        };
         repository.fine(&[
             "init",
             "--name",
@@ -65,8 +69,11 @@ impl Repository {
 
     /// Everything but the datestamps, in order of identifiers.
     fn content(&self) -> Vec<serde_json::Value> {
-        let mut records: Vec<serde_json::Value> =
-            self.fine(&["export"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut records: Vec<serde_json::Value> = self
+            .fine(&["export"])
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         for record in &mut records {
             record.as_object_mut().unwrap().remove("datestamp");
         }

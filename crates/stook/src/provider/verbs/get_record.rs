@@ -3,7 +3,7 @@
 use stook_oai::{ErrorCode, MetadataPrefix, OaiError};
 
 use super::{Context, Refusal};
-use crate::provider::list::{self, unknown_format};
+use crate::provider::list::unknown_format;
 
 pub(super) fn answer(
     context: &mut Context<'_>,
@@ -17,7 +17,7 @@ pub(super) fn answer(
         .record(provider.repository, metadata_prefix, identifier, |record| {
             let mut content = Vec::new();
             record.append_content(&mut content)?;
-            let header = list::header(record);
+            let header = record.header();
             xml = writer
                 .take()
                 .map(|writer| writer.get_record(provider.granularity, &header, |out| out.extend_from_slice(&content)));

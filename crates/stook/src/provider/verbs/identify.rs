@@ -43,7 +43,10 @@ fn sample(context: &mut Context<'_>) -> Result<Option<Identifier>, Refusal> {
     let Some(namespace) = &provider.namespace else {
         return Ok(None);
     };
-    let Some(list) = context.snapshot.list(provider.repository, &MetadataPrefix::oai_dc(), None)? else {
+    let Some(list) = context
+        .snapshot
+        .list(provider.repository, &MetadataPrefix::oai_dc(), None)?
+    else {
         return Ok(None);
     };
     let begins = format!("oai:{namespace}:");

@@ -18,7 +18,7 @@ fn page(context: &mut Context<'_>, wanted: &Wanted) -> Result<Option<Vec<u8>>, R
     let page = context
         .snapshot
         .page(wanted.list, wanted.span, provider.settings.page_size, |record| {
-            writer.header(&list::header(record));
+            writer.header(&record.header());
             Ok(ControlFlow::Continue(()))
         })?;
     if page.records == 0 {

@@ -19,7 +19,7 @@ fn page(context: &mut Context<'_>, wanted: &Wanted) -> Result<Option<Vec<u8>>, R
     let page = context
         .snapshot
         .page(wanted.list, wanted.span, provider.settings.page_size, |record| {
-            writer.try_record(&list::header(record), |out| record.append_content(out))?;
+            writer.try_record(&record.header(), |out| record.append_content(out))?;
             Ok(if writer.len() < most_bytes {
                 ControlFlow::Continue(())
             } else {

@@ -1,0 +1,245 @@
+//! The configuration, `stook.toml`: one table of name, default and sentence.
+//!
+//! Enters: the file's text. Leaves: settings that have been checked, or an error that names the place and the remedy.
+//! The same table ([`settings`]) writes the commented file of `stook init` and the page docs/configuration.md
+//! ([`text`]), so neither can say what the program does not do.
+
+pub mod settings;
+pub mod text;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+use stook_metadata::{Format, Formats};
+use stook_oai::{MetadataPrefix, OaiNamespace};
+use url::Url;
+
+pub use settings::{
+    Access, Branding, Coding, Eprints, GranularityName, HouseFormat, LogFormat, Repository, Rights, Server, User,
+};
+pub use text::{commented, documentation};
+
+/// The whole file.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where the records live; relative to the configuration file.
+    pub store: PathBuf,
+    /// How to answer.
+    pub server: Server,
+    /// What to serve.
+    pub repository: Vec<Repository>,
+    /// Formats of one's own.
+    pub format: Vec<HouseFormat>,
+}
+
+impl Config {
+    /// Reads and checks a configuration file. `listen` takes the place of what the file says.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not TOML, has unknown settings or impossible values.
+    pub fn load(path: &Path, listen: Option<&str>) -> Result<Config> {
+        let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => anyhow!(
+                "there is no configuration at {}\nTry: stook init, or name the file with -c FILE",
+                path.display()
+            ),
+            _ => anyhow!("cannot read {}: {error}", path.display()),
+        })?;
+        let mut config = Config::read(&text, listen).with_context(|| format!("in {}", path.display()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.store = folder.join(&config.store);
+        for file in config
+            .repository
+            .iter_mut()
+            .flat_map(|repository| &mut repository.description_files)
+        {
+            *file = folder.join(&*file);
+        }
+        Ok(config)
+    }
+
+    /// Reads and checks a configuration.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(text: &str) -> Result<Config> {
+        Config::read(text, None)
+    }
+
+    fn read(text: &str, listen: Option<&str>) -> Result<Config> {
+        let mut config: Config = toml::from_str(text)?;
+        if let Some(listen) = listen {
+            config.server.listen = listen.to_owned();
+        }
+        if config.store.as_os_str().is_empty() {
+            config.store = PathBuf::from("stook.db");
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&mut self) -> Result<()> {
+        if self.repository.is_empty() {
+            bail!("there is no [[repository]]\nTry: stook init, which writes one");
+        }
+        self.formats()?;
+        let listen = self.server.listen.clone();
+        for at in 0..self.repository.len() {
+            let (before, rest) = self.repository.split_at_mut(at);
+            let repository = &mut rest[0];
+            let clash = before
+                .iter()
+                .find(|other| other.name == repository.name || other.path == repository.path);
+            if let Some(other) = clash {
+                bail!(
+                    "repositories {:?} and {:?} share a name or a path",
+                    other.name,
+                    repository.name
+                );
+            }
+            let name = repository.name.clone();
+            repository
+                .check(&listen)
+                .with_context(|| format!("repository {name:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// The repository of this name, or the only one.
+    ///
+    /// # Errors
+    /// When there is no such repository, or several and none was named.
+    pub fn select(&self, name: Option<&str>) -> Result<&Repository> {
+        let names = || {
+            self.repository
+                .iter()
+                .map(|repository| repository.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        match (name, self.repository.as_slice()) {
+            (None, [only]) => Ok(only),
+            (None, _) => bail!("there are several repositories: {}\nTry: --repository NAME", names()),
+            (Some(name), all) => all
+                .iter()
+                .find(|repository| repository.name == name)
+                .ok_or_else(|| anyhow!("there is no repository {name:?}\nTry: one of {}", names())),
+        }
+    }
+
+    /// Every format the program and this configuration know.
+    ///
+    /// # Errors
+    /// When a format of one's own is incomplete or takes a known prefix.
+    pub fn formats(&self) -> Result<Formats> {
+        let mut own: Vec<Format> = Vec::new();
+        for house in &self.format {
+            let prefix = MetadataPrefix::parse(&house.prefix)
+                .map_err(|error| anyhow!("[[format]] prefix {:?}: {error}", house.prefix))?;
+            if house.namespace.is_empty() || house.schema.is_empty() || house.root.is_empty() {
+                bail!("[[format]] {prefix} needs namespace, schema and root");
+            }
+            if stook_metadata::well_known()
+                .iter()
+                .chain(&own)
+                .any(|known| known.prefix == prefix)
+            {
+                bail!("[[format]] {prefix} is known already\nTry: another prefix");
+            }
+            let (namespace, schema, root) = (house.namespace.clone(), house.schema.clone(), house.root.clone());
+            own.push(Format::new(prefix, house.prefix.clone(), namespace, schema, Some(root)));
+        }
+        Ok(Formats::new(own))
+    }
+}
+
+impl Repository {
+    fn check(&mut self, listen: &str) -> Result<()> {
+        if self.name.is_empty()
+            || !self
+                .name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        {
+            bail!("name {:?}: use letters, digits, - and _", self.name);
+        }
+        if !self.path.starts_with('/') || self.path.len() < 2 || self.path.ends_with('/') {
+            bail!(
+                "path {:?}: begin with a slash and end without one, such as /oai",
+                self.path
+            );
+        }
+        if self.base_url.is_empty() {
+            self.base_url = format!("http://{listen}{}", self.path);
+        }
+        check_base_url(&self.base_url)?;
+        if self.repository_name.trim().is_empty() {
+            bail!("repository_name is empty\nTry: repository_name = \"Library of …\"");
+        }
+        if self.admin_emails.is_empty() {
+            bail!("admin_emails is empty\nTry: admin_emails = [\"oai@your.domain\"]");
+        }
+        for email in &self.admin_emails {
+            if !stook_oai::admin_email_is_valid(email) {
+                bail!("admin_emails: {email:?} is not an address such as oai@example.org");
+            }
+        }
+        if !self.namespace.is_empty() {
+            OaiNamespace::parse(&self.namespace)
+                .map_err(|error| anyhow!("namespace {:?}: {error}\nTry: your domain name", self.namespace))?;
+        }
+        for (name, value) in [("page_size", self.page_size), ("set_page_size", self.set_page_size)] {
+            if !(1..=10_000).contains(&value) {
+                bail!("{name} = {value}: use 1 to 10000");
+            }
+        }
+        if !(64..=65_536).contains(&self.page_kilobytes) || !(1..=8_760).contains(&self.token_hours) {
+            bail!("page_kilobytes must be 64 to 65536 and token_hours 1 to 8760");
+        }
+        if let Some(short) = self.access.tokens.iter().position(|token| token.len() < 16) {
+            bail!(
+                "access.tokens: number {} is shorter than 16 characters\nTry: openssl rand -hex 24",
+                short + 1
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A base URL is absolute, http or https, without query and fragment (sections 3.1.1 and 4.2 of the specification).
+fn check_base_url(text: &str) -> Result<()> {
+    let url = Url::parse(text).map_err(|error| anyhow!("base_url {text:?}: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        bail!("base_url {text:?} must begin with http:// or https://");
+    }
+    if url.query().is_some() || url.fragment().is_some() || text.contains(char::is_whitespace) {
+        bail!("base_url {text:?} must have no ?, # or white space");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_name_the_place() {
+        let base = "[[repository]]\nrepository_name = \"T\"\nadmin_emails = [\"a@example.org\"]\n";
+        for (more, expected) in [
+            ("page_sise = 3", "page_sise"),
+            ("page_size = 0", "page_size"),
+            ("base_url = \"example.org/oai\"", "base_url"),
+            ("base_url = \"https://example.org/oai?x=1\"", "base_url"),
+            ("path = \"oai\"", "path"),
+            ("namespace = \"localhost\"", "namespace"),
+            ("granularity = \"minutes\"", "granularity"),
+            ("[repository.access]\ntokens = [\"short\"]", "access.tokens"),
+            ("[[repository]]\nname = \"main\"", "share a name"),
+        ] {
+            let error = Config::parse(&format!("{base}{more}\n")).unwrap_err();
+            assert!(format!("{error:#}").contains(expected), "{more}: {error:#}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! THE table: every setting with its default and a sentence.
+
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use stook_oai::Granularity;
+
+/// One line of the table.
+pub struct Setting {
+    /// As it is written in the file.
+    pub name: &'static str,
+    /// The default, in TOML.
+    pub default: String,
+    /// What it does.
+    pub sentence: &'static str,
+}
+
+/// Declares a group of settings once: the struct serde reads, its defaults, and the table people read.
+macro_rules! settings {
+    ($(#[$doc:meta])* $group:ident { $($name:ident: $type:ty = $default:expr, $sentence:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize, Serialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $group { $(#[doc = $sentence] pub $name: $type,)* }
+
+        impl Default for $group {
+            fn default() -> Self { Self { $($name: $default,)* } }
+        }
+
+        impl $group {
+            /// Name, default and sentence of each setting, in the order of the file.
+            pub fn table() -> Vec<Setting> {
+                let defaults = Self::default();
+                vec![$(Setting {
+                    name: stringify!($name),
+                    default: toml_text(&defaults.$name),
+                    sentence: $sentence,
+                },)*]
+            }
+        }
+    };
+}
+
+settings! {
+    /// How the program answers over HTTP.
+    Server {
+        listen: String = "127.0.0.1:8080".into(),
+            "Address and port to listen on. Behind a reverse proxy keep it on 127.0.0.1.";
+        trusted_proxies: Vec<IpNet> = vec![],
+            "Addresses of reverse proxies whose X-Forwarded-For header is believed, such as [\"127.0.0.1/32\"].";
+        max_connections: usize = 1024,
+            "Connections open at the same time; more wait in the system's queue.";
+        max_requests: usize = 0,
+            "Requests answered at the same time; 0 means four for each processor core.";
+        queue_seconds: u64 = 5,
+            "How long a request may wait for its turn before it is told to come back (503 with Retry-After).";
+        client_requests_per_second: u32 = 100,
+            "Sustained requests of one client address; 0 means no limit. More are told to come back.";
+        client_burst: u32 = 500,
+            "Requests one client may make at once before the limit above applies.";
+        client_concurrent_requests: usize = 64,
+            "Requests of one client answered or waiting at the same time; 0 means no limit.";
+        header_timeout_seconds: u64 = 15,
+            "How long a client may take to send its request.";
+        shutdown_seconds: u64 = 30,
+            "How long answers in flight may take to finish when the server is stopped.";
+        log_format: LogFormat = LogFormat::Text,
+            "\"text\" for people, \"json\" for machines.";
+    }
+}
+
+settings! {
+    /// One repository to serve.
+    Repository {
+        name: String = "main".into(),
+            "Short name of the repository in the store and on the command line.";
+        path: String = "/oai".into(),
+            "Where it answers on this server.";
+        base_url: String = String::new(),
+            "Its public URL, exactly as harvesters use it. Empty: http://LISTEN/PATH, good for trying out.";
+        repository_name: String = String::new(),
+            "Its name for people.";
+        admin_emails: Vec<String> = vec![],
+            "Who answers for it; at least one address.";
+        namespace: String = String::new(),
+            "The domain name in identifiers: the local identifier 42 becomes oai:NAMESPACE:42.";
+        granularity: GranularityName = GranularityName::Seconds,
+            "\"seconds\" or \"days\": how precisely harvesters may ask. Seconds suit everybody.";
+        page_size: usize = 200,
+            "Records in one answer; harvesters expect 100 to 500.";
+        page_kilobytes: usize = 4096,
+            "An answer is also ended when it reaches this size.";
+        set_page_size: usize = 1000,
+            "Sets in one answer.";
+        token_hours: u64 = 48,
+            "How long a resumption token stays valid.";
+        compression: Vec<Coding> = vec![Coding::Gzip, Coding::Zstd],
+            "Content codings offered to clients that ask for them.";
+        friends: Vec<String> = vec![],
+            "Base URLs of other repositories, listed in Identify for harvesters to discover.";
+        description_files: Vec<PathBuf> = vec![],
+            "XML files whose root elements are added to Identify as they are.";
+        access: Access = Access::default(),
+            "Who may harvest; without it everybody. See below.";
+        branding: Option<Branding> = None,
+            "An icon and style sheets for those who show the records. See below.";
+        eprints: Option<Eprints> = None,
+            "Policies, as the eprints community states them. See below.";
+        rights: Vec<Rights> = vec![],
+            "Rights that apply to metadata of this repository. See below.";
+    }
+}
+
+settings! {
+    /// Who may harvest a repository. A client that meets any one of the rules is let in.
+    Access {
+        addresses: Vec<IpNet> = vec![],
+            "Client addresses that may harvest, such as [\"192.0.2.0/24\", \"2001:db8::/32\"].";
+        users: Vec<User> = vec![],
+            "Names and passwords for HTTP basic authentication: [{ name = \"aggregator\", password = \"…\" }].";
+        tokens: Vec<String> = vec![],
+            "Bearer tokens, each at least 16 characters.";
+    }
+}
+
+settings! {
+    /// A metadata format of one's own, beside those the program knows.
+    HouseFormat {
+        prefix: String = String::new(),
+            "Its metadataPrefix.";
+        namespace: String = String::new(),
+            "The namespace of its root element.";
+        schema: String = String::new(),
+            "The URL of its XML schema.";
+        root: String = String::new(),
+            "The local name of its root element.";
+    }
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// Granularity as people write it.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum GranularityName {
+    /// YYYY-MM-DDThh:mm:ssZ
+    Seconds,
+    /// YYYY-MM-DD
+    Days,
+}
+
+impl From<GranularityName> for Granularity {
+    fn from(name: GranularityName) -> Granularity {
+        match name {
+            GranularityName::Seconds => Granularity::Second,
+            GranularityName::Days => Granularity::Day,
+        }
+    }
+}
+
+/// A content coding we can produce.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "lowercase")]
+pub enum Coding {
+    /// Understood by everybody.
+    Gzip,
+    /// Smaller and faster, for clients that know it.
+    Zstd,
+}
+
+impl Coding {
+    /// As HTTP and Identify write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Coding::Gzip => "gzip",
+            Coding::Zstd => "zstd",
+        }
+    }
+}
+
+/// A name and password.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    /// The name.
+    pub name: String,
+    /// The password.
+    pub password: String,
+}
+
+impl std::fmt::Debug for User {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "User({})", self.name)
+    }
+}
+
+/// How the collection likes to be shown.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Branding {
+    /// URL of an icon of about 88×31 pixels.
+    pub icon: String,
+    /// Where a click on it leads.
+    pub link: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Width in pixels.
+    pub width: Option<u32>,
+    /// Height in pixels.
+    pub height: Option<u32>,
+}
+
+/// Policies of the eprints description. Each is a text or a URL.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Eprints {
+    /// What the repository holds.
+    pub content: Option<String>,
+    /// What may be done with the metadata.
+    pub metadata_policy: String,
+    /// What may be done with the full content.
+    pub data_policy: String,
+    /// Who may submit.
+    pub submission_policy: Option<String>,
+    /// Anything else.
+    #[serde(default)]
+    pub comments: Vec<String>,
+}
+
+/// One rights statement: a reference or the statement itself.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub enum Rights {
+    /// URL of a licence.
+    Reference(String),
+    /// One XML element that states the rights.
+    Definition(String),
+}
+
+/// A value as the file writes it.
+pub(super) fn toml_text<T: Serialize>(value: &T) -> String {
+    toml::Value::try_from(value).map_or_else(|_| String::new(), |value| value.to_string())
+}
