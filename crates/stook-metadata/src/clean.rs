@@ -9,6 +9,9 @@ use std::borrow::Cow;
 
 use stook_oai::xml::{first_forbidden, is_xml_char};
 
+use crate::find::find;
+use crate::scan::is_space;
+
 /// A text that XML can carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cleaned<'a> {
@@ -38,8 +41,14 @@ impl<'a> Cleaned<'a> {
 pub fn text(value: &str) -> Cleaned<'_> {
     // A carriage return cannot survive a parser (XML 1.0 §2.11), so it is
     // turned into what the parser would make of it. That is no loss.
-    if first_forbidden(value.as_bytes()).is_none() && !value.contains('\r') {
-        return Cleaned::untouched(value);
+    let suspect = |byte: u8| (byte < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0xEF;
+    match find(value.as_bytes(), suspect) {
+        None => return Cleaned::untouched(value),
+        // 0xEF begins U+F000 to U+FFFF, of which two are forbidden and many are not.
+        Some(at) if first_forbidden(&value.as_bytes()[at..]).is_none() && !value.contains('\r') => {
+            return Cleaned::untouched(value);
+        }
+        Some(_) => {}
     }
     let mut kept = String::with_capacity(value.len());
     let mut dropped = 0;
@@ -72,7 +81,9 @@ pub fn text(value: &str) -> Cleaned<'_> {
 /// ```
 #[must_use]
 pub fn markup(xml: &str) -> Cleaned<'_> {
-    let has_forbidden = first_forbidden(xml.as_bytes()).is_some();
+    let suspect = |byte: u8| (byte < 0x20 && !is_space(byte)) || byte == 0xEF;
+    let has_forbidden =
+        find(xml.as_bytes(), suspect).is_some_and(|at| first_forbidden(&xml.as_bytes()[at..]).is_some());
     if !has_forbidden && !illegal_references(xml).any(|_| true) {
         return Cleaned::untouched(xml);
     }

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 
 use stook_oai::Excerpt;
-use stook_oai::xml::push_text;
 
 use crate::clean;
+use crate::find::find;
 
 /// The namespace of the container `oai_dc:dc`.
 pub const OAI_DC_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/";
@@ -230,21 +230,21 @@ impl<'a> DublinCore<'a> {
     /// The record as one `oai_dc:dc` element.
     #[must_use]
     pub fn write(&self) -> String {
-        let mut out = Vec::with_capacity(self.estimated_length());
-        out.extend_from_slice(ROOT.as_bytes());
+        let mut out = String::with_capacity(self.estimated_length());
+        out.push_str(ROOT);
         for statement in &self.statements {
-            out.extend_from_slice(statement.element.start_tag().as_bytes());
+            out.push_str(statement.element.start_tag());
             if let Some(language) = &statement.language {
-                out.extend_from_slice(b" xml:lang=\"");
-                out.extend_from_slice(language.as_str().as_bytes());
-                out.push(b'"');
+                out.push_str(" xml:lang=\"");
+                out.push_str(language.as_str());
+                out.push('"');
             }
-            out.push(b'>');
-            push_text(&mut out, &statement.value);
-            out.extend_from_slice(statement.element.end_tag().as_bytes());
+            out.push('>');
+            push_escaped(&mut out, &statement.value);
+            out.push_str(statement.element.end_tag());
         }
-        out.extend_from_slice(ROOT_END.as_bytes());
-        String::from_utf8(out).expect("UTF-8 escaped at ASCII characters is UTF-8")
+        out.push_str(ROOT_END);
+        out
     }
 
     /// Room for the record in one allocation, unless it is full of markup.
@@ -256,6 +256,21 @@ impl<'a> DublinCore<'a> {
         });
         ROOT.len() + ROOT_END.len() + statements.sum::<usize>()
     }
+}
+
+/// Appends a value that was cleaned so that it is safe between two tags.
+fn push_escaped(out: &mut String, value: &str) {
+    let mut rest = value;
+    while let Some(at) = find(rest.as_bytes(), |byte| matches!(byte, b'&' | b'<' | b'>')) {
+        out.push_str(&rest[..at]);
+        out.push_str(match rest.as_bytes()[at] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            _ => "&gt;",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 pub mod clean;
 pub mod dublin_core;
 pub mod fault;
+mod find;
 pub mod format;
 pub mod fragment;
 pub mod namespaces;
