@@ -1,0 +1,356 @@
+//! The HTTP surface: method, path, body, access, flow control, compression.
+//!
+//! Enters: an HTTP request. Leaves: a complete HTTP response, never half a list. Protocol errors are HTTP 200 with an
+//! `<error>`; HTTP codes speak only of the transport (section 3.1.2.2).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Body;
+use tracing::{error, info, warn};
+
+use super::access::{Verdict, judge};
+use super::compress::{compress, negotiate};
+use super::flow::{Busy, Gate, Turn};
+use super::metrics::Metrics;
+use super::{Provider, answer::Answer};
+use crate::config::{Coding, Server};
+use crate::web;
+
+/// A POST body is a query; the longest legal ones are far below this.
+const MOST_BODY_BYTES: usize = 64 * 1024;
+const XML: &str = "text/xml; charset=UTF-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+/// What Prometheus expects of the text format.
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Everything requests are answered from.
+pub struct Site {
+    providers: Vec<Arc<Provider>>,
+    gate: Arc<Gate>,
+    metrics: Arc<Metrics>,
+    settings: Server,
+}
+
+impl Site {
+    /// A site of these repositories.
+    pub fn new(providers: Vec<Provider>, settings: Server) -> Site {
+        Site {
+            providers: providers.into_iter().map(Arc::new).collect(),
+            gate: Arc::new(Gate::new(&settings)),
+            metrics: Arc::default(),
+            settings,
+        }
+    }
+
+    /// The repositories.
+    pub fn providers(&self) -> &[Arc<Provider>] {
+        &self.providers
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Server {
+        &self.settings
+    }
+
+    /// Answers one request.
+    pub async fn respond<B>(self: Arc<Self>, request: Request<B>, peer: IpAddr) -> Response<Full<Bytes>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let path = request.uri().path();
+        let provider = self
+            .providers
+            .iter()
+            .find(|provider| path.trim_end_matches('/') == provider.settings.path);
+        if let Some(provider) = provider.cloned() {
+            let client = self.client(&request, peer);
+            return match self.oai(provider, request, client).await {
+                Ok(response) | Err(response) => response,
+            };
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return method_not_allowed("GET, HEAD");
+        }
+        match path {
+            "/" => self.blocking_page(|site| web::landing::page(&site.providers)).await,
+            "/healthz" => self.blocking_page(|site| site.health()).await,
+            "/metrics" => match self.metrics.text() {
+                Ok(text) => plain(StatusCode::OK, METRICS, text),
+                Err(_) => plain(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    TEXT,
+                    "The metrics could not be written.\n",
+                ),
+            },
+            "/favicon.ico" => plain(StatusCode::NOT_FOUND, TEXT, ""),
+            _ => self.not_found(),
+        }
+    }
+
+    async fn oai<B>(
+        self: Arc<Self>,
+        provider: Arc<Provider>,
+        request: Request<B>,
+        client: IpAddr,
+    ) -> Result<Response<Full<Bytes>>, Response<Full<Bytes>>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            return Err(method_not_allowed("GET, HEAD, POST"));
+        }
+        let authorization = text_of(request.headers(), header::AUTHORIZATION);
+        match judge(&provider.settings.access, client, authorization.as_deref()) {
+            Verdict::Welcome => {}
+            Verdict::Challenge(scheme) => return Err(challenge(scheme)),
+            Verdict::Forbidden => {
+                let message = format!("This repository is not open to {client}.\n");
+                return Err(plain(StatusCode::FORBIDDEN, TEXT, message));
+            }
+        }
+        let accepts = text_of(request.headers(), header::ACCEPT_ENCODING).unwrap_or_default();
+        let coding = negotiate(&accepts, &provider.settings.compression);
+        let turn = self
+            .gate
+            .clone()
+            .enter(client)
+            .await
+            .map_err(|busy| self.come_back(client, busy))?;
+        let query = query_of(request).await?;
+        Ok(self.answer(provider, query, coding, client, turn).await)
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        provider: Arc<Provider>,
+        query: Vec<u8>,
+        coding: Option<Coding>,
+        client: IpAddr,
+        turn: Turn,
+    ) -> Response<Full<Bytes>> {
+        let site = self.clone();
+        let _in_flight = self.metrics.in_flight();
+        let task = tokio::task::spawn_blocking(move || {
+            // The turn is given back when the work is done, even if the client has gone meanwhile.
+            let _turn = turn;
+            site.answer_blocking(&provider, &query, coding, client)
+        });
+        task.await.unwrap_or_else(|panic| {
+            error!(%panic, "an answer failed");
+            self.metrics.failed();
+            internal_error()
+        })
+    }
+
+    fn answer_blocking(
+        &self,
+        provider: &Provider,
+        query: &[u8],
+        coding: Option<Coding>,
+        client: IpAddr,
+    ) -> Response<Full<Bytes>> {
+        let start = Instant::now();
+        let repository = provider.settings.name.as_str();
+        let mut answer = match provider.answer(query) {
+            Ok(answer) => answer,
+            Err(failure) => {
+                self.metrics.failed();
+                error!(repository, %client, query = %String::from_utf8_lossy(query), "{failure}. Try: {}", failure.hint());
+                return if failure.is_passing() {
+                    retry_after(30)
+                } else {
+                    internal_error()
+                };
+            }
+        };
+        let packed = coding.and_then(|coding| Some((coding, compress(&answer.xml, coding).ok().flatten()?)));
+        let (body, coding) = match packed {
+            Some((coding, body)) => (body, Some(coding)),
+            None => (std::mem::take(&mut answer.xml), None),
+        };
+        let took = start.elapsed();
+        self.metrics.answered(repository, &answer, body.len(), took);
+        log(repository, client, &answer, body.len(), took.as_micros());
+        let mut response = plain(StatusCode::OK, XML, body);
+        let headers = response.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        if let Some(coding) = coding {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.as_str()));
+        }
+        response
+    }
+
+    /// The client's address: what a trusted proxy says it is, else who is connected.
+    fn client<B>(&self, request: &Request<B>, peer: IpAddr) -> IpAddr {
+        let trusted = |address: &IpAddr| {
+            self.settings
+                .trusted_proxies
+                .iter()
+                .any(|range| range.contains(&address.to_canonical()))
+        };
+        if !trusted(&peer) {
+            return peer;
+        }
+        let forwarded = request
+            .headers()
+            .get_all("x-forwarded-for")
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        let hops: Vec<IpAddr> = forwarded
+            .flat_map(|value| value.split(','))
+            .filter_map(|hop| hop.trim().parse().ok())
+            .collect();
+        // The nearest hop that is not one of our own proxies: whatever stands before it, the client may have made up.
+        hops.into_iter().rev().find(|hop| !trusted(hop)).unwrap_or(peer)
+    }
+
+    fn come_back(&self, client: IpAddr, busy: Busy) -> Response<Full<Bytes>> {
+        self.metrics.refused(busy.limit);
+        warn!(%client, limit = busy.limit, retry_after_seconds = busy.retry_after_seconds, "told to come back");
+        retry_after(busy.retry_after_seconds)
+    }
+
+    fn health(&self) -> Response<Full<Bytes>> {
+        match self
+            .providers
+            .iter()
+            .try_for_each(|provider| provider.store().read().map(drop))
+        {
+            Ok(()) => plain(StatusCode::OK, TEXT, "ok\n"),
+            Err(failure) => {
+                error!("{failure}. Try: {}", failure.hint());
+                plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, "The store cannot be read.\n")
+            }
+        }
+    }
+
+    fn not_found(&self) -> Response<Full<Bytes>> {
+        let paths: Vec<&str> = self
+            .providers
+            .iter()
+            .map(|provider| provider.settings.path.as_str())
+            .collect();
+        let message = format!("Nothing is here. OAI-PMH is answered at {}.\n", paths.join(", "));
+        plain(StatusCode::NOT_FOUND, TEXT, message)
+    }
+
+    async fn blocking_page(
+        self: Arc<Self>,
+        page: impl FnOnce(&Site) -> Response<Full<Bytes>> + Send + 'static,
+    ) -> Response<Full<Bytes>> {
+        tokio::task::spawn_blocking(move || page(&self))
+            .await
+            .unwrap_or_else(|_| internal_error())
+    }
+}
+
+/// The query as received: of the URL, and of the body of a POST.
+///
+/// Arguments in both places are read together, so that a verb in each is a repeated verb.
+async fn query_of<B>(request: Request<B>) -> Result<Vec<u8>, Response<Full<Bytes>>>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut query = request.uri().query().unwrap_or_default().as_bytes().to_vec();
+    if request.method() != Method::POST {
+        return Ok(query);
+    }
+    let media_type = text_of(request.headers(), header::CONTENT_TYPE).unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        let message = "A POST to OAI-PMH has the type application/x-www-form-urlencoded.\n";
+        return Err(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, TEXT, message));
+    }
+    match Limited::new(request.into_body(), MOST_BODY_BYTES).collect().await {
+        Ok(body) => {
+            let body = body.to_bytes();
+            if !query.is_empty() && !body.is_empty() {
+                query.push(b'&');
+            }
+            query.extend_from_slice(&body);
+            Ok(query)
+        }
+        Err(error) if error.is::<LengthLimitError>() => {
+            let message = format!("A request has at most {MOST_BODY_BYTES} bytes.\n");
+            Err(plain(StatusCode::PAYLOAD_TOO_LARGE, TEXT, message))
+        }
+        Err(_) => Err(plain(StatusCode::BAD_REQUEST, TEXT, "The request broke off.\n")),
+    }
+}
+
+fn log(repository: &str, client: IpAddr, answer: &Answer, bytes: usize, micros: u128) {
+    let verb = answer.verb.map_or("none", |verb| verb.as_str());
+    let errors: Vec<&str> = answer.errors.iter().map(|code| code.as_str()).collect();
+    info!(repository, %client, verb, errors = errors.join(","), bytes, micros, "answered");
+}
+
+fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// A page for people: no scripts, nothing from elsewhere.
+pub(crate) fn html(markup: String) -> Response<Full<Bytes>> {
+    let mut response = plain(StatusCode::OK, HTML, markup);
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'";
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
+}
+
+pub(crate) fn internal_error() -> Response<Full<Bytes>> {
+    let message = "The repository has a problem; its operator finds it in the log.\n";
+    plain(StatusCode::INTERNAL_SERVER_ERROR, TEXT, message)
+}
+
+fn retry_after(seconds: u64) -> Response<Full<Bytes>> {
+    let message = format!("The repository is busy. Please try again in {seconds} seconds.\n");
+    let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, message);
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn challenge(scheme: &'static str) -> Response<Full<Bytes>> {
+    let mut response = plain(
+        StatusCode::UNAUTHORIZED,
+        TEXT,
+        "This repository asks for credentials.\n",
+    );
+    response
+        .headers_mut()
+        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+    response
+}
+
+fn method_not_allowed(allowed: &'static str) -> Response<Full<Bytes>> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, TEXT, format!("Use one of {allowed}.\n"));
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+fn plain(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
