@@ -104,7 +104,8 @@ fn harvest_demo(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Res
     let server = Server::start("demo", &mut command, port, "/healthz", scratch)?;
     schemas::live(server.port)?;
     let exported = exported_lines(&demo)?;
-    compare_all("the demo", port, harvesters, &selections(&exported, None)?)
+    let set = largest_top_set(&exported).context("the demo has no set that selects anything")?;
+    compare_all("the demo", port, harvesters, &selections(&exported, &set, "")?)
 }
 
 const RECORDS: u64 = 10_000;
@@ -122,6 +123,7 @@ fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -
     import(&repository, &folder.join("first.jsonl"), |out| {
         records::write(out, 0, first)
     })?;
+    let before = latest_datestamp(&exported_lines(&repository)?);
     // Another second, so that a range of dates can tell the two imports apart.
     thread::sleep(Duration::from_millis(2_100));
     import(&repository, &folder.join("later.jsonl"), |out| {
@@ -130,7 +132,7 @@ fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -
     })?;
     let exported = exported_lines(&repository)?;
     let server = repository.serve()?;
-    let selections = selections(&exported, Some(records::PARENT_SET))?;
+    let selections = selections(&exported, records::PARENT_SET, &before)?;
     compare_all("10,000 records", server.port, harvesters, &selections)
 }
 
@@ -187,39 +189,36 @@ fn record_line(record: &Value) -> Result<String> {
     ))
 }
 
-/// The whole list, one set, and the dates from the latest datestamp on.
-fn selections(exported: &[String], set: Option<&str>) -> Result<Vec<Selection>> {
-    let set = match set {
-        Some(set) => set.to_owned(),
-        None => largest_top_set(exported).context("the export has no set that selects anything")?,
-    };
-    let latest = exported
-        .iter()
-        .map(|line| datestamp_of(line))
-        .max()
-        .context("the export is empty")?
-        .to_owned();
+/// The whole list, one set, and what was published later than `before`.
+fn selections(exported: &[String], set: &str, before: &str) -> Result<Vec<Selection>> {
+    if !exported.iter().any(|line| is_deleted(line)) {
+        bail!("the export has no deleted record, so harvesting it would prove little");
+    }
     let below = format!("{set}:");
-    let within = |line: &str| sets_of(line).any(|spec| spec == set || spec.starts_with(&below));
+    let in_set = |line: &&String| sets_of(line).any(|spec| spec == set || spec.starts_with(&below));
+    let later = |line: &&String| datestamp_of(line) > before;
+    let from = exported
+        .iter()
+        .filter(later)
+        .map(|line| datestamp_of(line))
+        .min()
+        .context("nothing came later")?;
+    let until = latest_datestamp(exported);
     Ok(vec![
         Selection {
-            what: "all records".to_owned(),
+            what: "everything".to_owned(),
             arguments: Vec::new(),
             expected: exported.to_vec(),
         },
         Selection {
             what: format!("the set {set}"),
             arguments: vec![format!("set={set}")],
-            expected: exported.iter().filter(|line| within(line)).cloned().collect(),
+            expected: exported.iter().filter(in_set).cloned().collect(),
         },
         Selection {
-            what: format!("what has the datestamp {latest}"),
-            arguments: vec![format!("from={latest}"), format!("until={latest}")],
-            expected: exported
-                .iter()
-                .filter(|line| datestamp_of(line) == latest)
-                .cloned()
-                .collect(),
+            what: format!("{from} to {until}"),
+            arguments: vec![format!("from={from}"), format!("until={until}")],
+            expected: exported.iter().filter(later).cloned().collect(),
         },
     ])
 }
@@ -239,6 +238,19 @@ fn largest_top_set(exported: &[String]) -> Option<String> {
 
 fn datestamp_of(line: &str) -> &str {
     line.split('\t').nth(1).unwrap_or_default()
+}
+
+fn latest_datestamp(exported: &[String]) -> String {
+    exported
+        .iter()
+        .map(|line| datestamp_of(line))
+        .max()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn is_deleted(line: &str) -> bool {
+    line.split('\t').nth(2) == Some("1")
 }
 
 fn sets_of(line: &str) -> impl Iterator<Item = &str> {
@@ -280,15 +292,16 @@ fn compare_one(what: &str, port: u16, harvester: &Harvester, selections: &[Selec
         lines.sort_unstable();
         if let Some(differences) = differences(&selection.expected, &lines) {
             bail!(
-                "{} harvesting {} of {what} ended with {} records, the store has {}:\n{differences}",
+                "{} harvesting {what}, {}, ended with {} records, the store has {}:\n{differences}",
                 harvester.name,
                 selection.what,
                 lines.len(),
                 selection.expected.len()
             );
         }
+        let deleted = lines.iter().filter(|line| is_deleted(line)).count();
         println!(
-            "{:<9} {} of {what}: {} records, equal to the store ({:.1} s)",
+            "{:<9} {what}, {}: {} records, {deleted} of them deleted, equal to the store ({:.1} s)",
             harvester.name,
             selection.what,
             lines.len(),
