@@ -23,7 +23,11 @@ pub fn negotiate(accept_encoding: &str, offered: &[Coding]) -> Option<Coding> {
             if !name.eq_ignore_ascii_case(coding) {
                 return None;
             }
-            let quality = pieces.find_map(|piece| piece.trim().strip_prefix("q=")?.trim().parse::<f32>().ok());
+            let quality = pieces.find_map(|piece| {
+                let (name, value) = piece.split_once('=')?;
+                let is_quality = name.trim().eq_ignore_ascii_case("q");
+                value.trim().parse::<f32>().ok().filter(|_| is_quality)
+            });
             Some((quality.unwrap_or(1.0).clamp(0.0, 1.0) * 1000.0) as u16)
         })
     };
@@ -75,6 +79,7 @@ mod tests {
             ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
             ("zstd;q=0.5, gzip;q=0.9", Some(Coding::Gzip)),
             ("gzip;q=0", None),
+            ("gzip;Q=0", None),
             ("identity;q=1, *;q=0", None),
             ("*", Some(Coding::Gzip)),
             ("*;q=0.5, gzip;q=0", None),
