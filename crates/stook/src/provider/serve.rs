@@ -47,20 +47,23 @@ pub async fn run(listener: TcpListener, site: Site, shutdown: impl Future<Output
         .header_read_timeout(Duration::from_secs(settings.header_timeout_seconds));
     let mut shutdown = pin!(shutdown);
     loop {
-        let Ok(permit) = connections.clone().acquire_owned().await else {
-            break;
+        let next = async {
+            let permit = connections.clone().acquire_owned().await;
+            (permit, listener.accept().await)
         };
-        let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Out of file descriptors, most likely: let some close.
-                    warn!(%error, "cannot accept a connection");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            },
+        // Both waits end with the shutdown: that of a server whose connections are all taken, too.
+        let (permit, accepted) = tokio::select! {
+            next = next => next,
             () = &mut shutdown => break,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: let some close.
+                warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
         };
         // Answers are written whole, so there is nothing to gain by waiting for more.
         let _ = stream.set_nodelay(true);
