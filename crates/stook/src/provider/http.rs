@@ -3,9 +3,9 @@
 //! Enters: an HTTP request. Leaves: a complete HTTP response, never half a list. Protocol errors are HTTP 200 with an
 //! `<error>`; HTTP codes speak only of the transport (section 3.1.2.2).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -71,8 +71,8 @@ impl Site {
             .providers
             .iter()
             .find(|provider| path.trim_end_matches('/') == provider.settings.path);
+        let client = self.client(&request, peer);
         if let Some(provider) = provider.cloned() {
-            let client = self.client(&request, peer);
             return match self.oai(provider, request, client).await {
                 Ok(response) | Err(response) => response,
             };
@@ -81,7 +81,10 @@ impl Site {
             return method_not_allowed("GET, HEAD");
         }
         match path {
-            "/" => self.blocking_page(|site| web::landing::page(&site.providers)).await,
+            "/" => {
+                let authorization = text_of(request.headers(), header::AUTHORIZATION);
+                self.landing(client, authorization).await
+            }
             "/healthz" => self.blocking_page(|site| site.health()).await,
             "/metrics" => match self.metrics.text() {
                 Ok(text) => plain(StatusCode::OK, METRICS, text),
@@ -111,24 +114,44 @@ impl Site {
             return Err(method_not_allowed("GET, HEAD, POST"));
         }
         let authorization = text_of(request.headers(), header::AUTHORIZATION);
-        match judge(&provider.settings.access, client, authorization.as_deref()) {
-            Verdict::Welcome => {}
-            Verdict::Challenge(scheme) => return Err(challenge(scheme)),
-            Verdict::Forbidden => {
-                let message = format!("This repository is not open to {client}.\n");
-                return Err(plain(StatusCode::FORBIDDEN, TEXT, message));
-            }
-        }
         let accepts = text_of(request.headers(), header::ACCEPT_ENCODING).unwrap_or_default();
         let coding = negotiate(&accepts, &provider.settings.compression);
-        let turn = self
-            .gate
-            .clone()
-            .enter(client)
+        // The body comes before the turn: whoever is slow to send it keeps nobody waiting.
+        let patience = Duration::from_secs(self.settings.header_timeout_seconds);
+        let query = tokio::time::timeout(patience, query_of(request))
             .await
-            .map_err(|busy| self.come_back(client, busy))?;
-        let query = query_of(request).await?;
-        Ok(self.answer(provider, query, coding, client, turn).await)
+            .unwrap_or_else(|_| Err(too_slow()))?;
+        let turn = self.turn(client).await?;
+        // And the turn before the verdict: guessing passwords is limited like anything else.
+        match judge(&provider.settings.access, client, authorization.as_deref()) {
+            Verdict::Welcome => Ok(self.answer(provider, query, coding, client, turn).await),
+            Verdict::Challenge(scheme) => Err(challenge(scheme)),
+            Verdict::Forbidden => {
+                let message = format!("This repository is not open to {client}.\n");
+                Err(plain(StatusCode::FORBIDDEN, TEXT, message))
+            }
+        }
+    }
+
+    async fn turn(&self, client: IpAddr) -> Result<Turn, Response<Full<Bytes>>> {
+        let turn = self.gate.clone().enter(client).await;
+        turn.map_err(|busy| self.come_back(client, busy))
+    }
+
+    /// The page for people. It shows a client no more of a repository than the repository itself would.
+    async fn landing(self: Arc<Self>, client: IpAddr, authorization: Option<String>) -> Response<Full<Bytes>> {
+        let turn = match self.turn(client).await {
+            Ok(turn) => turn,
+            Err(response) => return response,
+        };
+        let may_see = move |provider: &Provider| {
+            judge(&provider.settings.access, client, authorization.as_deref()) == Verdict::Welcome
+        };
+        self.blocking_page(move |site| {
+            let _turn = turn;
+            web::landing::page(&site.providers, may_see)
+        })
+        .await
     }
 
     async fn answer(
@@ -203,17 +226,19 @@ impl Site {
         if !trusted(&peer) {
             return peer;
         }
-        let forwarded = request
-            .headers()
-            .get_all("x-forwarded-for")
-            .iter()
-            .filter_map(|value| value.to_str().ok());
-        let hops: Vec<IpAddr> = forwarded
-            .flat_map(|value| value.split(','))
-            .filter_map(|hop| hop.trim().parse().ok())
-            .collect();
-        // The nearest hop that is not one of our own proxies: whatever stands before it, the client may have made up.
-        hops.into_iter().rev().find(|hop| !trusted(hop)).unwrap_or(peer)
+        let lines = request.headers().get_all("x-forwarded-for").iter().rev();
+        let hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(',').map(address_of));
+        for hop in hops {
+            match hop {
+                Some(address) if trusted(&address) => {}
+                // The nearest hop that is not one of our own proxies: what stands before it, the client may have
+                // made up.
+                Some(address) => return address,
+                // Neither can what stands before something that is no address be believed.
+                None => break,
+            }
+        }
+        peer
     }
 
     fn come_back(&self, client: IpAddr, busy: Busy) -> Response<Full<Bytes>> {
@@ -297,8 +322,22 @@ fn log(repository: &str, client: IpAddr, answer: &Answer, bytes: usize, micros: 
     info!(repository, %client, verb, errors = errors.join(","), bytes, micros, "answered");
 }
 
+/// The value of a header; of several, one after the other (RFC 9110, section 5.3).
 fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
+    let values: Vec<&str> = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// The address of a hop, which some proxies write with a port.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let hop = hop.trim();
+    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let address = bare.unwrap_or(hop).parse().ok();
+    address.or_else(|| hop.parse().ok().map(|with_port: SocketAddr| with_port.ip()))
 }
 
 /// A page for people: no scripts, nothing from elsewhere.
@@ -323,6 +362,19 @@ fn retry_after(seconds: u64) -> Response<Full<Bytes>> {
     response
         .headers_mut()
         .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// The rest of the request is not waited for, so nothing more can be asked on this connection.
+fn too_slow() -> Response<Full<Bytes>> {
+    let mut response = plain(
+        StatusCode::REQUEST_TIMEOUT,
+        TEXT,
+        "The request took too long to arrive.\n",
+    );
+    response
+        .headers_mut()
+        .insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

@@ -30,11 +30,15 @@ struct Holdings {
     sample: Option<String>,
 }
 
-/// The page.
-pub fn page(providers: &[Arc<Provider>]) -> Response<Full<Bytes>> {
+/// The page. Of a repository that the visitor may not see it says only that there is one.
+pub fn page(providers: &[Arc<Provider>], may_see: impl Fn(&Provider) -> bool) -> Response<Full<Bytes>> {
+    let alone = providers.len() == 1;
     let sections: Result<Vec<Markup>, StoreError> = providers
         .iter()
-        .map(|provider| Ok(section(provider, &holdings(provider)?, providers.len() == 1)))
+        .map(|provider| match may_see(provider) {
+            true => Ok(section(provider, &holdings(provider)?, alone)),
+            false => Ok(closed_section(provider, alone)),
+        })
         .collect();
     let sections = match sections {
         Ok(sections) => sections,
@@ -114,7 +118,7 @@ fn sample(snapshot: &mut Snapshot, repository: RepositoryId) -> Result<Option<St
     Ok(sample)
 }
 
-fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
+fn heading(provider: &Provider, alone: bool) -> Markup {
     let settings = &provider.settings;
     html! {
         @if alone { h1 { (settings.repository_name) } } @else { h2 { (settings.repository_name) } }
@@ -122,6 +126,20 @@ fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
             "An OAI-PMH repository. Questions? "
             @for email in &settings.admin_emails { a href={ "mailto:" (email) } { (email) } " " }
         }
+    }
+}
+
+fn closed_section(provider: &Provider, alone: bool) -> Markup {
+    html! {
+        (heading(provider, alone))
+        p { "Harvesting it takes credentials or an address that its operator knows." }
+    }
+}
+
+fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
+    let settings = &provider.settings;
+    html! {
+        (heading(provider, alone))
         dl.facts {
             div { dt { "Records" } dd { (grouped(holdings.records - holdings.deleted.min(holdings.records))) } }
             div { dt { "Deleted records" } dd { (grouped(holdings.deleted)) } }
@@ -160,13 +178,13 @@ fn sets(provider: &Provider, holdings: &Holdings) -> Markup {
         } }
         @if holdings.set_count > holdings.sets.len() as u64 {
             p { "These are the first " (holdings.sets.len()) " of " (grouped(holdings.set_count)) " sets; "
-                a href={ (provider.settings.path) "?verb=ListSets" } { "ListSets" } " has them all." }
+                a href={ (link_start(provider)) "?verb=ListSets" } { "ListSets" } " has them all." }
         }
     }
 }
 
 fn links(provider: &Provider, holdings: &Holdings) -> Markup {
-    let path = &provider.settings.path;
+    let path = link_start(provider);
     let verbs = [
         ("Identify", "what this repository is"),
         ("ListMetadataFormats", "its formats"),
@@ -197,7 +215,19 @@ fn list_link(provider: &Provider, prefix: &MetadataPrefix, set: Option<&Set>) ->
         set: set.map(|set| set.spec.clone()),
     });
     let text = set.map_or(prefix.as_str(), |set| set.spec.as_str());
-    html! { a href={ (provider.settings.path) "?" (request.encode()) } { code { (text) } } }
+    html! { a href={ (link_start(provider)) "?" (request.encode()) } { code { (text) } } }
+}
+
+/// How links from this page reach the repository.
+///
+/// By its path beside the page, so that they work on any address the page itself is reached by; behind a proxy that
+/// gives the repository another path, by its base URL.
+fn link_start(provider: &Provider) -> &str {
+    let settings = &provider.settings;
+    match settings.base_url.ends_with(&settings.path) {
+        true => settings.path.trim_start_matches('/'),
+        false => &settings.base_url,
+    }
 }
 
 /// Thousands apart, for people.
