@@ -1,9 +1,11 @@
 //! The configuration, `stook.toml`: one table of name, default and sentence.
 //!
-//! Enters: the file's text. Leaves: settings that have been checked, or an error that names the place and the remedy.
+//! Enters: the file's text. Leaves: settings that have been checked ([`check`]), or an error that names the place and
+//! the remedy.
 //! The same table ([`settings`]) writes the commented file of `stook init` and the page docs/configuration.md
 //! ([`text`]), so neither can say what the program does not do.
 
+mod check;
 pub mod settings;
 pub mod text;
 
@@ -12,9 +14,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use stook_metadata::{Format, Formats};
-use stook_oai::{MetadataPrefix, OaiNamespace};
-use url::Url;
+use stook_oai::MetadataPrefix;
 
+pub(crate) use check::is_url;
 pub use settings::{
     Access, Branding, Coding, Eprints, GranularityName, HouseFormat, LogFormat, Repository, Rights, Server, User,
 };
@@ -85,6 +87,7 @@ impl Config {
             bail!("there is no [[repository]]\nTry: stook init, which writes one");
         }
         self.formats()?;
+        self.server.check()?;
         let listen = self.server.listen.clone();
         for at in 0..self.repository.len() {
             let (before, rest) = self.repository.split_at_mut(at);
@@ -138,9 +141,7 @@ impl Config {
         for house in &self.format {
             let prefix = MetadataPrefix::parse(&house.prefix)
                 .map_err(|error| anyhow!("[[format]] prefix {:?}: {error}", house.prefix))?;
-            if house.namespace.is_empty() || house.schema.is_empty() || house.root.is_empty() {
-                bail!("[[format]] {prefix} needs namespace, schema and root");
-            }
+            house.check()?;
             if stook_metadata::well_known()
                 .iter()
                 .chain(&own)
@@ -152,94 +153,5 @@ impl Config {
             own.push(Format::new(prefix, house.prefix.clone(), namespace, schema, Some(root)));
         }
         Ok(Formats::new(own))
-    }
-}
-
-impl Repository {
-    fn check(&mut self, listen: &str) -> Result<()> {
-        if self.name.is_empty()
-            || !self
-                .name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-        {
-            bail!("name {:?}: use letters, digits, - and _", self.name);
-        }
-        if !self.path.starts_with('/') || self.path.len() < 2 || self.path.ends_with('/') {
-            bail!(
-                "path {:?}: begin with a slash and end without one, such as /oai",
-                self.path
-            );
-        }
-        if self.base_url.is_empty() {
-            self.base_url = format!("http://{listen}{}", self.path);
-        }
-        check_base_url(&self.base_url)?;
-        if self.repository_name.trim().is_empty() {
-            bail!("repository_name is empty\nTry: repository_name = \"Library of …\"");
-        }
-        if self.admin_emails.is_empty() {
-            bail!("admin_emails is empty\nTry: admin_emails = [\"oai@your.domain\"]");
-        }
-        for email in &self.admin_emails {
-            if !stook_oai::admin_email_is_valid(email) {
-                bail!("admin_emails: {email:?} is not an address such as oai@example.org");
-            }
-        }
-        if !self.namespace.is_empty() {
-            OaiNamespace::parse(&self.namespace)
-                .map_err(|error| anyhow!("namespace {:?}: {error}\nTry: your domain name", self.namespace))?;
-        }
-        for (name, value) in [("page_size", self.page_size), ("set_page_size", self.set_page_size)] {
-            if !(1..=10_000).contains(&value) {
-                bail!("{name} = {value}: use 1 to 10000");
-            }
-        }
-        if !(64..=65_536).contains(&self.page_kilobytes) || !(1..=8_760).contains(&self.token_hours) {
-            bail!("page_kilobytes must be 64 to 65536 and token_hours 1 to 8760");
-        }
-        if let Some(short) = self.access.tokens.iter().position(|token| token.len() < 16) {
-            bail!(
-                "access.tokens: number {} is shorter than 16 characters\nTry: openssl rand -hex 24",
-                short + 1
-            );
-        }
-        Ok(())
-    }
-}
-
-/// A base URL is absolute, http or https, without query and fragment (sections 3.1.1 and 4.2 of the specification).
-fn check_base_url(text: &str) -> Result<()> {
-    let url = Url::parse(text).map_err(|error| anyhow!("base_url {text:?}: {error}"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        bail!("base_url {text:?} must begin with http:// or https://");
-    }
-    if url.query().is_some() || url.fragment().is_some() || text.contains(char::is_whitespace) {
-        bail!("base_url {text:?} must have no ?, # or white space");
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mistakes_name_the_place() {
-        let base = "[[repository]]\nrepository_name = \"T\"\nadmin_emails = [\"a@example.org\"]\n";
-        for (more, expected) in [
-            ("page_sise = 3", "page_sise"),
-            ("page_size = 0", "page_size"),
-            ("base_url = \"example.org/oai\"", "base_url"),
-            ("base_url = \"https://example.org/oai?x=1\"", "base_url"),
-            ("path = \"oai\"", "path"),
-            ("namespace = \"localhost\"", "namespace"),
-            ("granularity = \"minutes\"", "granularity"),
-            ("[repository.access]\ntokens = [\"short\"]", "access.tokens"),
-            ("[[repository]]\nname = \"main\"", "share a name"),
-        ] {
-            let error = Config::parse(&format!("{base}{more}\n")).unwrap_err();
-            assert!(format!("{error:#}").contains(expected), "{more}: {error:#}");
-        }
     }
 }

@@ -127,7 +127,7 @@ fn descriptions(settings: &config::Repository) -> Result<Vec<Description>> {
 }
 
 fn policy(text: &str) -> Policy {
-    if text.starts_with("http://") || text.starts_with("https://") {
+    if config::is_url(text) {
         Policy {
             url: Some(text.to_owned()),
             text: None,
