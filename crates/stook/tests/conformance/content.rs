@@ -591,3 +591,26 @@ fn nothing_vanishes(scene: &Scene) {
     assert_eq!(before.into_iter().collect::<BTreeSet<_>>(), after);
     assert_eq!(deleted_headers(&other, "oai_dc").len(), 4);
 }
+
+#[test]
+fn the_sample_identifier_is_exemplary_whatever_records_are_called() {
+    for (local, sample) in [
+        ("map-1", "map-1"),
+        ("a%20b", "a%20b"),
+        ("a#b", "1"),
+        ("a%c3%a4", "1"),
+        ("%61", "1"),
+    ] {
+        let bench = crate::support::Bench::at("2024-03-01T08:00:00Z");
+        let provider = bench.provider(crate::support::plain_settings(3));
+        let identifier = stook_oai::Identifier::parse(&format!("oai:ferry.example.org:{local}")).unwrap();
+        let change = stook_store::Change {
+            identifier,
+            ..crate::support::titled("1", &[], "As it came")
+        };
+        bench.apply(&provider, vec![change]);
+        let seen = crate::support::answer::granted(&provider, "verb=Identify");
+        let shown = &described(&seen, "oai-identifier")[0].one("sampleIdentifier").text;
+        assert_eq!(*shown, format!("oai:ferry.example.org:{sample}"), "{local}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use stook_oai::{DeletedRecord, Description, Identifier, Identify, MetadataPrefix};
+use percent_encoding::percent_decode_str;
+use stook_oai::{DeletedRecord, Description, Identifier, Identify, MetadataPrefix, OaiNamespace};
 use stook_store::{Span, StoreError};
 
 use super::{Context, Refusal};
@@ -37,7 +38,7 @@ pub(super) fn answer(context: &mut Context<'_>) -> Result<Vec<u8>, Refusal> {
     }))
 }
 
-/// A real identifier of the namespace, if the first record has one.
+/// A real identifier of the namespace, if the first record has one that can serve as an example.
 fn sample(context: &mut Context<'_>) -> Result<Option<Identifier>, Refusal> {
     let provider = context.provider;
     let Some(namespace) = &provider.namespace else {
@@ -49,15 +50,21 @@ fn sample(context: &mut Context<'_>) -> Result<Option<Identifier>, Refusal> {
     else {
         return Ok(None);
     };
-    let begins = format!("oai:{namespace}:");
     let mut sample = None;
     context.snapshot.page(list, Span::ALL, 1, |record| {
-        if record.identifier.starts_with(&begins) {
-            sample = Identifier::parse(record.identifier).ok();
-        }
+        sample = Identifier::parse(record.identifier).ok();
         Ok(ControlFlow::Break(()))
     })?;
-    Ok(sample)
+    Ok(sample.filter(|sample| is_exemplary(sample, namespace)))
+}
+
+/// Whether an identifier is written as the guideline writes it: the schema has a pattern for the sample, and records
+/// that came with identifiers of their own need not fit it.
+fn is_exemplary(identifier: &Identifier, namespace: &OaiNamespace) -> bool {
+    let plain = namespace
+        .local_part(identifier)
+        .and_then(|local| percent_decode_str(local).decode_utf8().ok());
+    plain.is_some_and(|plain| namespace.identifier(&plain).as_ref() == Ok(identifier))
 }
 
 fn unusable(error: impl std::fmt::Display) -> Refusal {
