@@ -13,13 +13,8 @@ const OWN_PATHS: [&str; 3] = ["/healthz", "/metrics", "/favicon.ico"];
 
 impl Server {
     pub(super) fn check(&self) -> Result<()> {
-        let Server {
-            max_connections,
-            header_timeout_seconds,
-            ..
-        } = self;
-        if *max_connections == 0 || *header_timeout_seconds == 0 {
-            bail!("[server] max_connections and header_timeout_seconds must be at least 1");
+        if self.max_connections == 0 || self.header_timeout_seconds == 0 || self.stall_timeout_seconds == 0 {
+            bail!("[server] max_connections, header_timeout_seconds and stall_timeout_seconds must be at least 1");
         }
         Ok(())
     }

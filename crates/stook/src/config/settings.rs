@@ -63,6 +63,8 @@ settings! {
             "Requests of one client answered or waiting at the same time; 0 means no limit.";
         header_timeout_seconds: u64 = 15,
             "How long a client may take to send its request.";
+        stall_timeout_seconds: u64 = 120,
+            "How long a client may stop taking its answer before it is disconnected.";
         shutdown_seconds: u64 = 30,
             "How long answers in flight may take to finish when the server is stopped.";
         log_format: LogFormat = LogFormat::Text,

@@ -17,6 +17,7 @@ mod list;
 pub mod metrics;
 pub mod reach;
 pub mod serve;
+mod stall;
 mod verbs;
 
 use std::fs;

@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use tracing::{debug, info, warn};
 
 use super::http::Site;
+use super::stall::Unstalled;
 
 /// Listens on an address.
 ///
@@ -72,6 +73,7 @@ pub async fn run(listener: TcpListener, site: Site, shutdown: impl Future<Output
             let site = site.clone();
             async move { Ok::<_, Infallible>(site.respond(request, peer.ip()).await) }
         });
+        let stream = Unstalled::new(stream, Duration::from_secs(settings.stall_timeout_seconds));
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {

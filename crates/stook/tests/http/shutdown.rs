@@ -66,6 +66,33 @@ fn a_reader_that_never_reads_does_not_keep_the_server() {
 }
 
 #[test]
+fn a_reader_that_stops_reading_is_disconnected_and_a_slow_one_is_not() {
+    let settings = Server {
+        stall_timeout_seconds: 2,
+        max_connections: 2,
+        ..Server::default()
+    };
+    let server = heavy(settings);
+    let (mut stopped, mut slow) = (server.connect(), server.connect());
+    stopped.send(LIST.as_bytes());
+    slow.send(LIST.as_bytes());
+    // In small sips, so that the whole takes longer than the patience.
+    let (began, mut received, mut sip) = (Instant::now(), 0, vec![0; 64 * 1024]);
+    while received < 10 * 1024 * 1024 {
+        let count = slow.stream.read(&mut sip).unwrap();
+        assert!(count > 0, "cut off after {received} bytes and {:?}", began.elapsed());
+        received += count;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(began.elapsed() > Duration::from_millis(2_500));
+    // The one that stopped has given its place to the next.
+    assert_eq!(server.get("/healthz").status, 200);
+    let mut rest = Vec::new();
+    let _ = stopped.stream.read_to_end(&mut rest);
+    assert!(rest.len() < 8 * 1024 * 1024, "{} bytes", rest.len());
+}
+
+#[test]
 fn idle_connections_do_not_delay_the_end() {
     let mut server = Running::small();
     let mut idle: Vec<Connection> = (0..10).map(|_| server.connect()).collect();
