@@ -118,9 +118,10 @@ impl Site {
         let coding = negotiate(&accepts, &provider.settings.compression);
         // The body comes before the turn: whoever is slow to send it keeps nobody waiting.
         let patience = Duration::from_secs(self.settings.header_timeout_seconds);
-        let query = tokio::time::timeout(patience, query_of(request))
-            .await
-            .unwrap_or_else(|_| Err(too_slow()))?;
+        let Ok(query) = tokio::time::timeout(patience, query_of(request)).await else {
+            return Err(too_slow());
+        };
+        let query = query?;
         let turn = self.turn(client).await?;
         // And the turn before the verdict: guessing passwords is limited like anything else.
         match judge(&provider.settings.access, client, authorization.as_deref()) {
