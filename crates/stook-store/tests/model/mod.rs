@@ -2,6 +2,8 @@
 //!
 //! It says what every change must do: whether the datestamp moves, to which second, and what is shown afterwards.
 
+pub(crate) mod world;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use stook_store::Outcome;
