@@ -13,8 +13,10 @@ pub(super) const PEEK: usize = 64 << 10;
 pub(super) enum Detected {
     /// This can be read.
     Shape(Shape),
-    /// This cannot; why, and what to try.
+    /// This cannot, although it claims to be something we read; why, and what to try.
     Unknown(&'static str),
+    /// This cannot, and nothing about it says that it should.
+    Junk(&'static str),
 }
 
 const EMPTY: &str = "the file is empty";
@@ -41,7 +43,8 @@ pub(super) fn detect(beginning: &[u8], file_name: Option<&str>, options: &Option
         Some(_) => match by_name {
             Some(shape) => Detected::Shape(shape),
             None if looks_like_a_table(text, options) => Detected::Shape(Shape::Csv),
-            None => Detected::Unknown(UNKNOWN),
+            None if claims_to_be_xml(file_name) => Detected::Unknown(UNKNOWN),
+            None => Detected::Junk(UNKNOWN),
         },
     }
 }
@@ -57,6 +60,10 @@ fn shape_of_name(file_name: Option<&str>) -> Option<Shape> {
         "tsv" | "tab" => Some(Shape::Tsv),
         _ => None,
     }
+}
+
+fn claims_to_be_xml(file_name: Option<&str>) -> bool {
+    file_name.is_some_and(|name| name.to_ascii_lowercase().contains(".xml"))
 }
 
 /// A table without a telling name must name at least one thing we know beside others.
@@ -102,7 +109,8 @@ mod tests {
     fn junk_is_told_from_records() {
         assert_eq!(detected("", Some("a.xml")), Detected::Unknown(EMPTY));
         assert_eq!(detected("[{}]", Some("a.json")), Detected::Unknown(ARRAY));
-        assert_eq!(detected("Read me first.\n", Some("README")), Detected::Unknown(UNKNOWN));
-        assert_eq!(detected("\u{0}\u{1}PNG", Some("a.png")), Detected::Unknown(UNKNOWN));
+        assert_eq!(detected("Read me first.\n", Some("README")), Detected::Junk(UNKNOWN));
+        assert_eq!(detected("\u{0}\u{1}PNG", Some("a.png")), Detected::Junk(UNKNOWN));
+        assert_eq!(detected("\u{0}\u{1}PNG", Some("a.xml.gz")), Detected::Unknown(UNKNOWN));
     }
 }

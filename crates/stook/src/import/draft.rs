@@ -95,6 +95,8 @@ pub struct Drafted {
     pub drafts: Vec<Draft>,
     /// What cannot, in the order of the input.
     pub rejected: Vec<Rejected>,
+    /// Files among the input that have nothing to do with it.
+    pub junk: Vec<Rejected>,
     /// Sources that were read to their end.
     pub finished: Vec<Arc<str>>,
     /// How many sources could not be read to their end.
@@ -139,6 +141,7 @@ impl Drafter {
             Raw::Rows(rows) => table::draft(self, &rows, out),
             Raw::Xml(record) => xml::draft(self, &record, out),
             Raw::Rejected(rejected) => out.rejected.push(rejected),
+            Raw::Junk(junk) => out.junk.push(junk),
             Raw::Finished(source) => out.finished.push(source),
             Raw::Broken(rejected) => {
                 out.broken += 1;

@@ -236,6 +236,9 @@ impl Item<'_> {
         };
         let identifier = self.drafter.identifier(value).map_err(|invalid| invalid.to_string())?;
         self.named = Some(identifier.as_str().to_owned());
+        if line.ambiguous {
+            return Err("\"identifier\" has several values. Try: the others under \"dc:identifier\"".to_owned());
+        }
         let set_specs = set_specs(line.sets.iter().map(|set| &**set))?;
         let draft = |place: &Place, set_specs: &Vec<SetSpec>, content| Draft {
             place: place.clone(),

@@ -20,6 +20,8 @@ pub mod fields;
 pub mod json_lines;
 pub mod open;
 pub mod options;
+#[cfg(test)]
+mod properties;
 pub mod run;
 pub mod source;
 pub mod summary;

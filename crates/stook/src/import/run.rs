@@ -133,7 +133,14 @@ impl Commit<'_> {
                 self.summary.repeated -= 1;
             }
         }
+        for entry in &prepared.rejected {
+            match entry.identifier.as_deref().map(Identifier::parse) {
+                Some(Ok(identifier)) => self.importer.spare(&identifier)?,
+                _ => self.summary.unidentified += 1,
+            }
+        }
         self.quarantine(prepared.rejected)?;
+        self.quarantine(prepared.junk)?;
         for source in prepared.finished {
             if self
                 .quarantined
@@ -155,12 +162,6 @@ impl Commit<'_> {
             return Ok(());
         }
         self.summary.quarantined += rejected.len() as u64;
-        for entry in &rejected {
-            match entry.identifier.as_deref().map(Identifier::parse) {
-                Some(Ok(identifier)) => self.importer.spare(&identifier)?,
-                _ => self.summary.unidentified += 1,
-            }
-        }
         let entries: Vec<_> = rejected.into_iter().map(quarantined).collect();
         self.importer.quarantine(&entries)
     }

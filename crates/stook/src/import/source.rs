@@ -27,6 +27,8 @@ pub enum Raw {
     Xml(xml::RawRecord),
     /// Something that cannot even be cut out.
     Rejected(Rejected),
+    /// A file that is no input at all; it is only mentioned.
+    Junk(Rejected),
     /// A source was read to its end.
     Finished(Arc<str>),
     /// A source cannot be read further than this.
@@ -43,7 +45,7 @@ impl Raw {
                 Raw::Lines(lines) => lines.text.len(),
                 Raw::Rows(rows) => rows.weight(),
                 Raw::Xml(record) => record.xml.len(),
-                Raw::Rejected(rejected) | Raw::Broken(rejected) => rejected.excerpt.len(),
+                Raw::Rejected(rejected) | Raw::Junk(rejected) | Raw::Broken(rejected) => rejected.excerpt.len(),
                 Raw::Finished(_) => 0,
             }
     }
@@ -191,11 +193,15 @@ fn cut(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mut Sin
         Detected::Shape(shape @ (Shape::Xml | Shape::Oai)) => {
             xml::cut(source, text, shape == Shape::Oai, options, sink)
         }
-        Detected::Unknown(reason) if source.named => Err(Refusal::NotRecognised {
+        Detected::Unknown(reason) | Detected::Junk(reason) if source.named => Err(Refusal::NotRecognised {
             path: source.name.to_string(),
             reason: reason.to_owned(),
         }
         .into()),
+        Detected::Junk(reason) => {
+            let junk = Rejected::new(source.place(0), None, reason, beginning);
+            send(sink, Raw::Junk(junk))
+        }
         Detected::Unknown(reason) => Err(source.broken(1, reason, beginning)),
     }
 }

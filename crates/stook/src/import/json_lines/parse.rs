@@ -15,6 +15,8 @@ use crate::import::fields::{Field, Fields};
 pub(super) struct Line<'a> {
     /// What the record is called.
     pub(super) identifier: Option<Cow<'a, str>>,
+    /// Whether more than one value says so.
+    pub(super) ambiguous: bool,
     pub(super) sets: Vec<Cow<'a, str>>,
     pub(super) deleted: bool,
     /// XML by format; none where the record is deleted in that format.
@@ -89,7 +91,10 @@ struct Parsed<'a, 'f> {
 impl<'a> Parsed<'a, '_> {
     fn finish(mut self) -> Line<'a> {
         match self.named {
-            None => self.line.identifier = self.own.into_iter().next(),
+            None => {
+                self.line.ambiguous = self.own.len() > 1;
+                self.line.identifier = self.own.into_iter().next();
+            }
             Some(named) => {
                 self.line.identifier = Some(named);
                 for value in self.own {

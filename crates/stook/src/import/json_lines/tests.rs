@@ -43,6 +43,13 @@ fn nothing_is_invented_for_the_element_identifier() {
 }
 
 #[test]
+fn a_record_with_two_names_is_rejected() {
+    let drafted = read(r#"{"identifier":["1","2"],"title":"a"}"#);
+    assert!(reasons(&drafted)[0].starts_with("1: \"identifier\" has several values"));
+    assert_eq!(drafted.rejected[0].identifier.as_deref(), Some("oai:example.org:1"));
+}
+
+#[test]
 fn escapes_and_languages_are_understood() {
     assert_eq!(
         only(r#"{"identifier":"1","title@sr":"\u041c\u0430\u043f\u0430 \"1\"","type":[null,"","  "]}"#),

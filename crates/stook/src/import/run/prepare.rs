@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stook_oai::{Identifier, MetadataPrefix};
 use stook_store::{Batch, Change, Encoder, RepositoryId, Snapshot, Store, StoreError};
 
-use crate::import::draft::{Content, Drafted, Drafter, Place, Rejected};
+use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
 use crate::import::source::Raw;
 
@@ -16,6 +16,7 @@ pub(super) struct Prepared {
     /// Where each change of the batch comes from.
     pub(super) origins: Vec<(Place, Identifier)>,
     pub(super) rejected: Vec<Rejected>,
+    pub(super) junk: Vec<Rejected>,
     pub(super) finished: Vec<Arc<str>>,
     pub(super) broken: u64,
     pub(super) cleaned: u64,
@@ -51,61 +52,78 @@ impl Preparer {
         for raw in load {
             drafter.draft(raw, &mut drafted);
         }
-        let mut changes = Vec::with_capacity(drafted.drafts.len());
-        let mut origins = Vec::with_capacity(drafted.drafts.len());
-        let mut prefixes = BTreeSet::new();
+        let mut batch = Changes {
+            origins: Vec::new(),
+            changes: Vec::with_capacity(drafted.drafts.len()),
+        };
         let mut snapshot = None;
         for draft in drafted.drafts {
-            for (prefix, content) in self.contents(&draft.identifier, draft.content, &mut snapshot)? {
-                if !prefixes.contains(&prefix) {
-                    self.declare(&prefix)?;
-                    prefixes.insert(prefix.clone());
-                }
-                origins.push((draft.place.clone(), draft.identifier.clone()));
-                let (identifier, set_specs) = (draft.identifier.clone(), draft.set_specs.clone());
-                changes.push(Change {
-                    identifier,
+            let Draft {
+                place,
+                identifier,
+                set_specs,
+                content,
+            } = draft;
+            match content {
+                Content::Live {
                     prefix,
-                    set_specs,
-                    content,
-                });
+                    metadata,
+                    about,
+                } => {
+                    let content = stook_store::Content::Live { metadata, about };
+                    batch.push(
+                        place,
+                        Change {
+                            identifier,
+                            prefix,
+                            set_specs,
+                            content,
+                        },
+                    );
+                }
+                Content::Deleted { prefix: Some(prefix) } => {
+                    let content = stook_store::Content::Deleted;
+                    batch.push(
+                        place,
+                        Change {
+                            identifier,
+                            prefix,
+                            set_specs,
+                            content,
+                        },
+                    );
+                }
+                Content::Deleted { prefix: None } => {
+                    for prefix in self.formats_of(&identifier, &mut snapshot)? {
+                        let (identifier, set_specs) = (identifier.clone(), set_specs.clone());
+                        let content = stook_store::Content::Deleted;
+                        batch.push(
+                            place.clone(),
+                            Change {
+                                identifier,
+                                prefix,
+                                set_specs,
+                                content,
+                            },
+                        );
+                    }
+                }
             }
         }
+        let prefixes = batch.prefixes();
+        for prefix in &prefixes {
+            self.declare(prefix)?;
+        }
         Ok(Prepared {
-            batch: self.encoder.encode(changes)?,
-            origins,
+            batch: self.encoder.encode(batch.changes)?,
+            origins: batch.origins,
             rejected: drafted.rejected,
+            junk: drafted.junk,
             finished: drafted.finished,
             broken: drafted.broken,
             cleaned: drafted.cleaned,
             dropped: drafted.dropped,
             prefixes,
-        })
-    }
-
-    /// What a draft means for each format it concerns.
-    fn contents(
-        &self,
-        identifier: &Identifier,
-        content: Content,
-        snapshot: &mut Option<Snapshot>,
-    ) -> Result<Vec<(MetadataPrefix, stook_store::Content)>, StoreError> {
-        Ok(match content {
-            Content::Live {
-                prefix,
-                metadata,
-                about,
-            } => {
-                vec![(prefix, stook_store::Content::Live { metadata, about })]
-            }
-            Content::Deleted { prefix: Some(prefix) } => vec![(prefix, stook_store::Content::Deleted)],
-            Content::Deleted { prefix: None } => {
-                let prefixes = self.formats_of(identifier, snapshot)?;
-                prefixes
-                    .into_iter()
-                    .map(|prefix| (prefix, stook_store::Content::Deleted))
-                    .collect()
-            }
         })
     }
 
@@ -144,5 +162,28 @@ impl Preparer {
         self.store.declare_format(self.repository, &format.metadata_format())?;
         declared.insert(prefix.clone());
         Ok(())
+    }
+}
+
+/// Changes with the places they come from.
+struct Changes {
+    origins: Vec<(Place, Identifier)>,
+    changes: Vec<Change>,
+}
+
+impl Changes {
+    fn push(&mut self, place: Place, change: Change) {
+        self.origins.push((place, change.identifier.clone()));
+        self.changes.push(change);
+    }
+
+    fn prefixes(&self) -> BTreeSet<MetadataPrefix> {
+        let mut prefixes = BTreeSet::new();
+        for change in &self.changes {
+            if !prefixes.contains(&change.prefix) {
+                prefixes.insert(change.prefix.clone());
+            }
+        }
+        prefixes
     }
 }

@@ -282,9 +282,18 @@ fn a_broken_file_does_not_stop_the_others_and_forbids_conclusions() {
     for id in ["a", "c"] {
         fs::write(folder.join(format!("{id}.xml")), xml(id)).unwrap();
     }
+    fs::write(folder.join("README"), "Maps.\n").unwrap();
+    let summary = bench.import(&[Input::Path(folder.clone())]).unwrap();
+    assert_eq!((summary.new, summary.quarantined, summary.broken_sources), (2, 1, 0));
+    assert_eq!(summary.is_complete(), Ok(()));
+    fs::remove_file(folder.join("README")).unwrap();
+
     fs::write(folder.join("b.xml"), &xml("b")[..100]).unwrap();
     let summary = bench.import(&[Input::Path(folder)]).unwrap();
-    assert_eq!((summary.new, summary.quarantined, summary.broken_sources), (2, 1, 1));
+    assert_eq!(
+        (summary.unchanged, summary.quarantined, summary.broken_sources),
+        (2, 1, 1)
+    );
     assert_eq!(summary.is_complete(), Err(crate::import::Incomplete::BrokenSources(1)));
 }
 

@@ -310,4 +310,22 @@ mod tests {
         };
         assert!(row.cells().is_err());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn rows_are_what_the_csv_crate_makes_of_them(text in "[a\",;\r\n é]{0,60}") {
+            let ours = split(&text, b',', 1000);
+            let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+            let theirs: Vec<String> = reader
+                .records()
+                .map(|record| record.unwrap().iter().collect::<Vec<_>>().join("¦"))
+                .collect();
+            let unclosed = ours.last().is_some_and(|last| last.ends_with("unclosed"));
+            let whole = ours.len() - usize::from(unclosed);
+            for (ours, theirs) in ours[..whole].iter().zip(&theirs) {
+                proptest::prop_assert_eq!(ours.split_once(": ").unwrap().1, theirs);
+            }
+            proptest::prop_assert!(unclosed || whole == theirs.len(), "{ours:?} / {theirs:?}");
+        }
+    }
 }

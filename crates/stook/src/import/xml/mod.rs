@@ -16,7 +16,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use stook_metadata::scan::{Scanner, Token, unescape};
-use stook_metadata::{Format, Namespaces};
+use stook_metadata::{Format, Namespaces, clean};
 
 use super::draft::{Content, Draft, Drafted, Drafter, Place, Rejected, check_metadata};
 use super::json_lines::not_utf_8;
@@ -85,21 +85,23 @@ fn draft_bare(
     named: &mut Option<String>,
     out: &mut Drafted,
 ) -> Result<(), String> {
-    let format = format_of(drafter.options(), text, record)?;
+    let cleaned = clean::markup(text);
+    let format = format_of(drafter.options(), &cleaned.text, record)?;
     let value = match file_name {
         Some(file_name) => Some(name_from_file(file_name, format)),
-        None => own_identifier(text),
+        None => own_identifier(&cleaned.text),
     };
-    let Some(value) = value else {
-        return Err(
-            "the record has no identifier of its own. Try: one record per file, named by its identifier".into(),
-        );
+    let identifier = value.as_deref().map(|value| drafter.identifier(value));
+    // Whatever is wrong with the record, its name is worth knowing.
+    *named = match &identifier {
+        Some(Ok(identifier)) => Some(identifier.as_str().to_owned()),
+        _ => value.clone(),
     };
-    *named = Some(value.clone());
-    let identifier = drafter.identifier(&value).map_err(|invalid| invalid.to_string())?;
-    *named = Some(identifier.as_str().to_owned());
-    let checked = check_metadata(text, format, &record.around, record.place.line)?;
-    out.count_dropped(checked.dropped);
+    let checked = check_metadata(&cleaned.text, format, &record.around, record.place.line)?;
+    let identifier = identifier
+        .ok_or("the record has no identifier of its own. Try: one record per file, named by its identifier")?
+        .map_err(|invalid| invalid.to_string())?;
+    out.count_dropped(cleaned.dropped);
     out.drafts.push(Draft {
         place: record.place.clone(),
         identifier,

@@ -353,6 +353,25 @@ fn an_entity_bomb_is_refused_and_a_plain_doctype_passed_over() {
 }
 
 #[test]
+fn characters_to_be_dropped_do_not_hide_the_identifier() {
+    let drafted = read(&format!(
+        "<w>{}</w>",
+        dc("<dc:title>a\u{1}&#2;</dc:title><dc:identifier>1</dc:identifier>")
+    ));
+    assert_eq!(identifiers(&drafted), ["1"]);
+    assert_eq!((drafted.cleaned, drafted.dropped), (1, 2));
+}
+
+#[test]
+fn a_broken_record_is_still_known_by_the_name_of_its_file() {
+    let drafted = read(&dc("<dc:title>AT&T</dc:title>"));
+    assert_eq!(
+        drafted.rejected[0].identifier.as_deref(),
+        Some("oai:example.org:map-001")
+    );
+}
+
+#[test]
 fn a_document_without_records_is_told() {
     let drafted = read("<html><body/></html>");
     assert!(reasons(&drafted)[0].contains("no record of a known format"));
