@@ -213,6 +213,9 @@ pub(super) fn check_container(xml: &str, around: &Namespaces, line: u64) -> Resu
     }
 }
 
+/// Most sets one record may be in. What is made of them is not linear in their number.
+const MAX_SETS: usize = 1000;
+
 /// Reads the sets of a record, however they are separated: no separator can be part of a set spec.
 pub(super) fn set_specs<'a>(values: impl IntoIterator<Item = &'a str>) -> Result<Vec<SetSpec>, String> {
     let mut set_specs = Vec::new();
@@ -220,6 +223,9 @@ pub(super) fn set_specs<'a>(values: impl IntoIterator<Item = &'a str>) -> Result
         let separated =
             value.split(|character: char| character.is_whitespace() || matches!(character, '|' | ';' | ','));
         for spec in separated.filter(|spec| !spec.is_empty()) {
+            if set_specs.len() == MAX_SETS {
+                return Err(format!("the record is in more than {MAX_SETS} sets"));
+            }
             set_specs.push(SetSpec::parse(spec).map_err(|invalid| invalid.to_string())?);
         }
     }
@@ -266,6 +272,7 @@ mod tests {
         let specs = set_specs(["maps:city | theses", "a;b,c  d", ""]).unwrap();
         let specs: Vec<_> = specs.iter().map(SetSpec::as_str).collect();
         assert_eq!(specs, ["maps:city", "theses", "a", "b", "c", "d"]);
+        assert!(set_specs(["a ".repeat(MAX_SETS + 1).as_str()]).is_err());
         assert!(set_specs(["maps:"]).unwrap_err().contains("is not a setSpec"));
     }
 

@@ -29,6 +29,9 @@ use parse::{Line, ParseError};
 /// How much is cut at once. Large enough to make the work between threads worth it, small against memory.
 const STRETCH: usize = 256 << 10;
 
+/// Most formats one line may give a record in.
+const MAX_FORMATS: usize = 100;
+
 /// A stretch of whole lines.
 #[derive(Debug)]
 pub struct Lines {
@@ -253,6 +256,9 @@ impl Item<'_> {
                 .drafts
                 .push(draft(&self.place, &set_specs, Content::Deleted { prefix: None }));
             return Ok(());
+        }
+        if line.metadata.len() > MAX_FORMATS {
+            return Err(format!("the record has more than {MAX_FORMATS} formats"));
         }
         let mut dropped = line.dropped;
         for (prefix, xml) in &line.metadata {

@@ -102,7 +102,7 @@ pub fn look_ahead(inputs: &[Input], options: &Options) -> Result<(), Refusal> {
     for input in inputs {
         let Input::Path(path) = input else { continue };
         let outcome = folder::each_file(path, &mut |found| match found {
-            folder::Found::File { path: file, named } if named || looks_like_a_table(&file) => {
+            folder::Found::File { path: file, named } if named || could_be_refused(&file) => {
                 // A pipe can be read only once.
                 if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
                     return Ok(());
@@ -121,10 +121,11 @@ pub fn look_ahead(inputs: &[Input], options: &Options) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn looks_like_a_table(file: &Path) -> bool {
+/// Tables and JSON lines can have names nobody knows; what is inside archives is found out when it is read.
+fn could_be_refused(file: &Path) -> bool {
     let name = file.to_string_lossy().to_ascii_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    [".csv", ".tsv", ".tab"]
+    [".csv", ".tsv", ".tab", ".jsonl", ".ndjson"]
         .iter()
         .any(|extension| name.ends_with(extension))
 }

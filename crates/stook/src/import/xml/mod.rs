@@ -60,7 +60,13 @@ pub(super) fn draft(drafter: &Drafter, record: &RawRecord, out: &mut Drafted) {
     let mut named = None;
     let text = match std::str::from_utf8(&record.xml) {
         Ok(text) => text,
-        Err(error) => return reject(record, named, not_utf_8(&error), out),
+        Err(error) => {
+            let text = String::from_utf8_lossy(&record.xml);
+            let named = (record.kind == Kind::Oai)
+                .then(|| oai_record::header_identifier(&text))
+                .flatten();
+            return reject(record, named, not_utf_8(&error), out);
+        }
     };
     let outcome = match &record.kind {
         Kind::Oai => oai_record::draft(drafter, record, text, &mut named, out),

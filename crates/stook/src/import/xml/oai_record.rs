@@ -101,6 +101,18 @@ pub(super) fn draft(
     Ok(())
 }
 
+/// The identifier in the header, whatever is wrong with the record behind it.
+pub(super) fn header_identifier(text: &str) -> Option<String> {
+    let mut parts = Parts::default();
+    let reading = Reading {
+        scanner: Scanner::new(text),
+        namespaces: Namespaces::none(),
+    };
+    // A fault further on does not make the header less true.
+    let _ = reading.record(&mut parts);
+    parts.identifier
+}
+
 /// The format a deletion concerns: the one told, or the one that was requested.
 fn deleted_prefix(drafter: &Drafter, record: &RawRecord) -> Option<MetadataPrefix> {
     let options = drafter.options();

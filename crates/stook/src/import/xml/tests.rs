@@ -283,6 +283,17 @@ fn bytes_that_are_not_utf_8_spoil_only_their_record() {
 }
 
 #[test]
+fn a_record_that_is_not_utf_8_is_still_known_by_its_header() {
+    let metadata = "<metadata><oai_dc:dc><dc:title>M#ller</dc:title></oai_dc:dc></metadata>";
+    let mut bytes = response("", &oai_record("oai:x:1", "", metadata)).into_bytes();
+    for byte in bytes.iter_mut().filter(|byte| **byte == b'#') {
+        *byte = 0xFC;
+    }
+    let drafted = read_bytes("a.xml", &bytes, &options());
+    assert_eq!(drafted.rejected[0].identifier.as_deref(), Some("oai:x:1"));
+}
+
+#[test]
 fn the_declared_encoding_is_believed() {
     let mut bytes = b"<?xml version='1.0' encoding='ISO-8859-1'?>".to_vec();
     let xml = dc("<dc:title>M#ller</dc:title>");
@@ -407,6 +418,9 @@ fn an_enormous_record_is_passed_over_without_being_held() {
 fn deep_wrapping_is_bounded() {
     let drafted = read(&"<a>".repeat(100_000));
     assert!(reasons(&drafted)[0].contains("nested too deeply"));
+    let declarations: String = (0..200).map(|n| format!(" xmlns:p{n}='urn:{n}'")).collect();
+    let many = read(&format!("<a{declarations}>").repeat(3));
+    assert!(reasons(&many)[0].contains("more namespaces"));
     let records = read(&"<record>".repeat(100_000));
     assert!(reasons(&records)[0].contains("is closed"));
     let closed = read(&format!("{}{}", "<record>".repeat(50_000), "</record>".repeat(50_000)));

@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use stook_metadata::Namespaces;
+use stook_metadata::fragment::MAX_NAMESPACES;
 use stook_metadata::scan::{Scanner, unescape};
 
 use crate::import::draft::Rejected;
@@ -123,6 +124,9 @@ impl<'w, R: BufRead> Walk<'w, R> {
     fn element(&mut self, piece: Piece, sink: &mut Sink<'_>) -> Result<(), Halt> {
         let declarations = self.namespaces.len();
         let tag = self.read_tag()?;
+        if self.namespaces.len() > MAX_NAMESPACES {
+            return Err(self.broken("more namespaces are declared than anybody needs"));
+        }
         if self.open.is_empty() {
             self.roots += 1;
         }
