@@ -1,6 +1,7 @@
 //! Servers that a test or measurement runs: started on loopback, waited for,
 //! stopped when they go out of scope, whatever happens in between.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,13 +18,6 @@ pub(crate) struct Server {
     name: String,
     child: Child,
     pub(crate) port: u16,
-}
-
-/// Memory of a process, in bytes.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Memory {
-    pub(crate) resident: u64,
-    pub(crate) peak: u64,
 }
 
 impl Server {
@@ -68,10 +62,47 @@ impl Server {
         }
     }
 
-    /// The memory of the server's first process.
-    pub(crate) fn memory(&self) -> Memory {
-        memory_of(self.child.id())
+    /// The most memory that the server's first process had, in bytes.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        peak_memory_of(self.child.id())
     }
+
+    /// The processor time that the server and its workers took so far.
+    pub(crate) fn processor_time(&self) -> Duration {
+        processor_time_of(self.child.id())
+    }
+}
+
+/// Linux counts processor time for programs in hundredths of a second.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The processor time of a process and of those it started that still run.
+fn processor_time_of(process: u32) -> Duration {
+    let mut parents = BTreeMap::new();
+    let mut ticks = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // The name of the program, in parentheses, may hold spaces.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok()).unwrap_or(0);
+        parents.insert(number, field(1));
+        ticks.insert(number, field(11) + field(12));
+    }
+    let is_ours = |mut number: u32| {
+        while number != process && number > 1 {
+            number = parents.get(&number).copied().unwrap_or(0);
+        }
+        number == process
+    };
+    ticks
+        .iter()
+        .filter(|(number, _)| is_ours(**number))
+        .map(|(_, ticks)| TICK * *ticks)
+        .sum()
 }
 
 impl Drop for Server {
@@ -90,22 +121,16 @@ impl Drop for Server {
     }
 }
 
-/// What Linux says about a process; zero when it has ended.
-pub(crate) fn memory_of(process: u32) -> Memory {
+/// The most memory that a process had resident, in bytes; zero when it has
+/// ended.
+pub(crate) fn peak_memory_of(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let field = |name: &str| {
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .and_then(|rest| rest.split_whitespace().next())
-            .and_then(|kilobytes| kilobytes.parse::<u64>().ok())
-            .unwrap_or(0)
-            * 1024
-    };
-    Memory {
-        resident: field("VmRSS:"),
-        peak: field("VmHWM:"),
-    }
+    let kilobytes = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.split_whitespace().next())
+        .and_then(|kilobytes| kilobytes.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
 }
 
 fn answers(port: u16, path: &str) -> bool {

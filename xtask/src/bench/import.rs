@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::records;
-use crate::server::{Repository, memory_of};
+use crate::server::{Repository, peak_memory_of};
 
 /// What importing the generated file took.
 pub(super) struct Import {
@@ -50,7 +50,7 @@ pub(super) fn measure(repository: &Repository, records: u64) -> Result<Import> {
     let status = loop {
         // Linux forgets the peak of a process that has ended, so it is asked
         // for until then.
-        peak_memory = peak_memory.max(memory_of(child.id()).peak);
+        peak_memory = peak_memory.max(peak_memory_of(child.id()));
         if let Some(status) = child.try_wait()? {
             break status;
         }

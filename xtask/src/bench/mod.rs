@@ -2,6 +2,7 @@
 //! machine. What leaves is a table with ratios, as Markdown and JSON.
 
 mod import;
+mod load;
 mod nginx;
 mod pages;
 mod peers;

@@ -137,16 +137,17 @@ pub(super) fn median_times<const N: usize>(port: u16, paths: [&str; N], repeats:
 
 const WARM_UP: usize = 10;
 
-/// Fetches every path once over `connections` connections.
+/// Fetches every path once over `connections` connections. `headers` as in
+/// [`Client::fetch`].
 ///
 /// # Errors
 /// When a page cannot be fetched.
-pub(super) fn fetch_all(port: u16, paths: &[String], connections: usize) -> Result<Harvest> {
+pub(super) fn fetch_all(port: u16, paths: &[String], connections: usize, headers: &str) -> Result<Harvest> {
     let next = AtomicUsize::new(0);
     let started = Instant::now();
     let results: Vec<Result<u64>> = thread::scope(|scope| {
         let running: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(|| fetch_some(port, paths, &next)))
+            .map(|_| scope.spawn(|| fetch_some(port, paths, headers, &next)))
             .collect();
         running
             .into_iter()
@@ -165,11 +166,11 @@ pub(super) fn fetch_all(port: u16, paths: &[String], connections: usize) -> Resu
     })
 }
 
-fn fetch_some(port: u16, paths: &[String], next: &AtomicUsize) -> Result<u64> {
+fn fetch_some(port: u16, paths: &[String], headers: &str, next: &AtomicUsize) -> Result<u64> {
     let mut client = Client::connect(port)?;
     let mut bytes = 0;
     while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let answer = client.fetch(path, "")?;
+        let answer = client.fetch(path, headers)?;
         if answer.status != 200 {
             bail!("{path} was answered with\n{}", answer.head);
         }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use super::load::{Rounds, Subject, median};
 use super::pages::{self, Harvest, Walk};
 use super::peers::{self, PEERS};
 use super::report::{Report, Row, Wanted};
-use super::wrk::{self, Plan};
 use super::{import, nginx};
 use crate::install;
 use crate::number;
@@ -21,7 +21,8 @@ use crate::workspace::{Scratch, free_port, release_binary};
 pub(super) struct Options {
     records: u64,
     peer_records: u64,
-    /// How long each load lasts.
+    /// How many rounds of loads are made, and how long each load lasts.
+    rounds: usize,
     seconds: u64,
     /// How often a page is fetched for a median.
     repeats: usize,
@@ -35,7 +36,8 @@ impl Options {
         let mut options = Self {
             records: 1_000_000,
             peer_records: 100_000,
-            seconds: 8,
+            rounds: 5,
+            seconds: 2,
             repeats: 300,
             keep: None,
         };
@@ -52,7 +54,7 @@ impl Options {
         if quick {
             options.records = options.records.min(50_000);
             options.peer_records = 10_000;
-            options.seconds = 2;
+            options.rounds = 2;
             options.repeats = 100;
         }
         if options.records < 2_000 {
@@ -71,6 +73,8 @@ const HARVEST_PAGE_SIZE: usize = 500;
 const LOAD_PAGES: usize = 1_000;
 /// As many pages are saved for nginx to compare whole harvests with.
 const SAVED_PAGES: usize = 2_000;
+/// Compressing takes nginx long, so fewer pages are harvested that way.
+const GZIP_PAGES: usize = 300;
 const MEGABYTE: f64 = 1e6;
 
 /// The whole measurement, in the order of the table.
@@ -97,18 +101,30 @@ pub(super) fn run(options: &Options) -> Result<()> {
     println!("walking the list in pages of {PAGE_SIZE}");
     let whole = pages::walk(server.port, None, usize::MAX)?;
     measure_latency(&server, &whole, options, &mut report)?;
+    let nginx_folder = scratch.path().join("files");
     let paths = whole.sample(LOAD_PAGES);
-    let saved = pages::save(server.port, &paths, &scratch.path().join("files/pages100"))?;
-    let nginx = nginx::start(&scratch.path().join("files"))?;
-    let ours = measure_load(&server, &nginx, [&paths, &saved], options, scratch.path(), &mut report)?;
-    drop(server);
+    let saved = pages::save(server.port, &paths, &nginx_folder.join("pages100"))?;
+    let mut subjects = vec![
+        Subject {
+            name: "Stook",
+            server,
+            paths,
+        },
+        Subject {
+            name: "nginx",
+            server: nginx::start(&nginx_folder)?,
+            paths: saved,
+        },
+    ];
+    subjects.extend(start_peers(&repository, options, scratch.path())?);
+    measure_load(&subjects, options, scratch.path(), &mut report)?;
+    // One store, one server.
+    drop(subjects);
 
     repository.configure("[[repository]]", "page_size", &HARVEST_PAGE_SIZE.to_string())?;
     let server = repository.serve()?;
-    measure_harvest(&server, &nginx, scratch.path(), options, &mut report)?;
-    drop((server, nginx));
-
-    measure_peers(&repository, ours, options, scratch.path(), &mut report)?;
+    measure_harvest(&server, &nginx_folder, options, &mut report)?;
+    drop(server);
     report.publish("provider")
 }
 
@@ -136,7 +152,8 @@ fn notes(options: &Options) -> Vec<String> {
             "Records of about 1.3 KB of oai_dc in five scripts, generated alike in every run; the peers hold the first {} of them in memory.",
             options.peer_records
         ),
-        "nginx serves the same pages as files. Loads are made by wrk over pages spread evenly over the list."
+        "nginx serves the same pages as files and compresses at level 6.".to_owned(),
+        "Loads are made by wrk over pages spread evenly over the list, in rounds that take turns; the median counts."
             .to_owned(),
         "Stook's limits per client address are off, because all load comes from one.".to_owned(),
         "The last page is the last one that is full. Megabytes are 1,000,000 bytes.".to_owned(),
@@ -147,26 +164,17 @@ fn measure_import(repository: &Repository, options: &Options, report: &mut Repor
     let import = import::measure(repository, options.records)?;
     let records = import.records as f64;
     report.push(
-        Row::of_stook(
-            "import from JSON lines",
-            "records/s",
-            records / import.time.as_secs_f64(),
-        )
-        .wanted(Wanted::AtLeast(40_000.0)),
+        Row::new("import from JSON lines", "records/s")
+            .figure("Stook", records / import.time.as_secs_f64())
+            .wanted(Wanted::AtLeast(40_000.0)),
     );
     report.push(
-        Row::of_stook("import: peak memory", "MB", import.peak_memory as f64 / MEGABYTE).wanted(Wanted::AtMost(400.0)),
+        Row::new("import: peak memory", "MB")
+            .figure("Stook", import.peak_memory as f64 / MEGABYTE)
+            .wanted(Wanted::AtMost(400.0)),
     );
-    report.push(Row::of_stook(
-        "import: size of a JSON line",
-        "bytes",
-        import.input_bytes as f64 / records,
-    ));
-    report.push(Row::of_stook(
-        "bytes on disk per record",
-        "bytes",
-        import.stored_bytes as f64 / records,
-    ));
+    report.push(Row::new("import: size of a JSON line", "bytes").figure("Stook", import.input_bytes as f64 / records));
+    report.push(Row::new("bytes on disk per record", "bytes").figure("Stook", import.stored_bytes as f64 / records));
     Ok(())
 }
 
@@ -190,99 +198,82 @@ fn latency_rows(what: &str, server: &Server, walk: &Walk, options: &Options, rep
     let [first, middle, last] = pages::median_times(server.port, walk.first_middle_last(), options.repeats)?;
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     let pages = walk.paths.len();
-    report.push(Row::of_stook(
-        format!("page of {PAGE_SIZE}, {what}: first of {pages}"),
-        "ms",
-        milliseconds(first),
-    ));
+    report.push(
+        Row::new(format!("page of {PAGE_SIZE}, {what}: first of {pages}"), "ms").figure("Stook", milliseconds(first)),
+    );
     if pages < 2 {
         return Ok(());
     }
-    report.push(Row::of_stook(
-        format!("page of {PAGE_SIZE}, {what}: middle"),
-        "ms",
-        milliseconds(middle),
-    ));
+    report.push(Row::new(format!("page of {PAGE_SIZE}, {what}: middle"), "ms").figure("Stook", milliseconds(middle)));
     report.push(
-        Row::of_stook(format!("page of {PAGE_SIZE}, {what}: last"), "ms", milliseconds(last))
+        Row::new(format!("page of {PAGE_SIZE}, {what}: last"), "ms")
+            .figure("Stook", milliseconds(last))
             .ratio(last.as_secs_f64() / first.as_secs_f64(), "of the first")
             .wanted(Wanted::AtMost(1.2)),
     );
     Ok(())
 }
 
-/// Pages per second of Stook at 1, 8 and 64 connections.
-type Loads = [(usize, f64); 3];
-
-const CONNECTIONS: [usize; 3] = [1, 8, 64];
-
-fn measure_load(
-    server: &Server,
-    nginx: &Server,
-    [paths, saved]: [&[String]; 2],
-    options: &Options,
-    scratch: &Path,
-    report: &mut Report,
-) -> Result<Loads> {
-    let mut loads = CONNECTIONS.map(|connections| (connections, 0.0));
-    for (connections, ours) in &mut loads {
-        let mut plan = Plan {
-            port: server.port,
+/// The other providers, loaded with the first of the same records.
+fn start_peers(repository: &Repository, options: &Options, scratch: &Path) -> Result<Vec<Subject>> {
+    let records = scratch.join("peers.jsonl");
+    let count = peers::export(repository, options.peer_records.min(options.records), &records)?;
+    let mut started = Vec::new();
+    for peer in PEERS {
+        println!("starting {} with {count} records", peer.name);
+        let server = peer.start(&records, PAGE_SIZE, scratch)?;
+        // Few pages, because the peers are slow at walking, too.
+        let paths = pages::walk(server.port, None, 100)?.paths;
+        started.push(Subject {
+            name: peer.name,
+            server,
             paths,
-            connections: *connections,
-            seconds: options.seconds,
-            gzip: false,
-        };
-        *ours = wrk::load(&plan, scratch)?.pages_per_second;
-        plan = Plan {
-            port: nginx.port,
-            paths: saved,
-            ..plan
-        };
-        let limit = wrk::load(&plan, scratch)?.pages_per_second;
-        report.push(
-            Row::of_stook(
-                format!("pages of {PAGE_SIZE}, {}", counted(*connections)),
-                "pages/s",
-                *ours,
-            )
-            .figure("nginx", limit)
-            .beside_nginx(),
-        );
-        plan.gzip = true;
-        let limit = wrk::load(&plan, scratch)?.pages_per_second;
-        plan = Plan {
-            port: server.port,
-            paths,
-            ..plan
-        };
-        let ours = wrk::load(&plan, scratch)?.pages_per_second;
-        report.push(
-            Row::of_stook(
-                format!("pages of {PAGE_SIZE}, {}, gzip", counted(*connections)),
-                "pages/s",
-                ours,
-            )
-            .figure("nginx", limit)
-            .beside_nginx()
-            .wanted(Wanted::AtLeast(3.0)),
-        );
+        });
     }
-    let memory = server.memory();
+    Ok(started)
+}
+
+/// `subjects` begin with Stook and nginx.
+fn measure_load(subjects: &[Subject], options: &Options, scratch: &Path, report: &mut Report) -> Result<()> {
+    let rounds = Rounds {
+        count: options.rounds,
+        seconds: options.seconds,
+        scratch,
+    };
+    let all: Vec<&Subject> = subjects.iter().collect();
+    for connections in [1, 8, 64] {
+        let what = format!("pages of {PAGE_SIZE}, {}", counted(connections));
+        println!("loading: {what}");
+        let plain = rounds.load(&all, connections, false)?;
+        let row = plain.iter().fold(Row::new(&what, "records/s"), |row, figures| {
+            row.figure(figures.name, figures.pages_per_second * PAGE_SIZE as f64)
+        });
+        let row = row.beside_peers();
+        report.push(if connections == 64 {
+            row.wanted(Wanted::AtLeast(12.0))
+        } else {
+            row
+        });
+        let processor = plain.iter().fold(
+            Row::new(format!("{what}: processor time"), "ms/page"),
+            |row, figures| row.figure(figures.name, figures.processor_ms),
+        );
+        report.push(processor);
+        let gzip = rounds.load(&all[..2], connections, true)?;
+        let row = gzip
+            .iter()
+            .fold(Row::new(format!("{what}, gzip"), "records/s"), |row, figures| {
+                row.figure(figures.name, figures.pages_per_second * PAGE_SIZE as f64)
+            });
+        report.push(row.beside_nginx());
+    }
+    let memory = subjects[0].server.peak_memory();
     report.push(
-        Row::of_stook(
-            "memory of the server after 64 connections, peak",
-            "MB",
-            memory.peak as f64 / MEGABYTE,
-        )
-        .wanted(Wanted::AtMost(200.0)),
+        Row::new("memory of the server under 64 connections, at most", "MB")
+            .figure("Stook", memory as f64 / MEGABYTE)
+            .wanted(Wanted::AtMost(200.0)),
     );
-    report.push(Row::of_stook(
-        "memory of the server after 64 connections",
-        "MB",
-        memory.resident as f64 / MEGABYTE,
-    ));
-    Ok(loads)
+    Ok(())
 }
 
 fn counted(connections: usize) -> String {
@@ -294,96 +285,61 @@ fn counted(connections: usize) -> String {
 
 /// Every page once: over one connection by following the tokens, over eight by
 /// sharing the pages out.
-fn measure_harvest(
-    server: &Server,
-    nginx: &Server,
-    scratch: &Path,
-    options: &Options,
-    report: &mut Report,
-) -> Result<()> {
+fn measure_harvest(server: &Server, nginx_folder: &Path, options: &Options, report: &mut Report) -> Result<()> {
     println!("harvesting in pages of {HARVEST_PAGE_SIZE}");
     let walk = pages::walk(server.port, None, usize::MAX)?;
     let paths = walk.sample(SAVED_PAGES);
-    let saved = pages::save(server.port, &paths, &scratch.join("files/pages500"))?;
-    let records_per_second = |harvest: &Harvest| options.records as f64 / harvest.time.as_secs_f64();
+    let saved = pages::save(server.port, &paths, &nginx_folder.join("pages500"))?;
+    let nginx = nginx::start(nginx_folder)?;
 
     let following = walk.as_harvest();
-    let one = pages::fetch_all(nginx.port, &saved, 1)?;
-    report.push(Row::of_stook(
-        "full harvest, 1 connection",
-        "records/s",
-        records_per_second(&following),
-    ));
+    let one = pages::fetch_all(nginx.port, &saved, 1, "")?;
+    let rate = options.records as f64 / following.time.as_secs_f64();
+    report.push(Row::new("full harvest, 1 connection", "records/s").figure("Stook", rate));
     report.push(
-        Row::of_stook("full harvest, 1 connection", "MB/s", following.megabytes_per_second())
+        Row::new("full harvest, 1 connection", "MB/s")
+            .figure("Stook", following.megabytes_per_second())
             .figure("nginx", one.megabytes_per_second())
             .beside_nginx(),
     );
-    // Three rounds, taking turns, the best of each: one round lasts a second
-    // or two, and whatever else the machine does must not decide.
-    let mut ours = Vec::new();
-    let mut limit = Vec::new();
+
+    // Whole harvests take turns, too.
+    let mut plain = [const { Vec::new() }; 2];
+    let mut gzip = [const { Vec::new() }; 2];
+    let few = paths.len().min(GZIP_PAGES);
     for _ in 0..3 {
-        ours.push(pages::fetch_all(server.port, &paths, 8)?);
-        limit.push(pages::fetch_all(nginx.port, &saved, 8)?);
+        for (at, (port, paths)) in [(server.port, &paths), (nginx.port, &saved)].into_iter().enumerate() {
+            plain[at].push(pages::fetch_all(port, paths, 8, "")?);
+            gzip[at].push(pages::fetch_all(port, &paths[..few], 8, "Accept-Encoding: gzip\r\n")?);
+        }
     }
-    let best = |rounds: &[Harvest]| rounds.iter().map(Harvest::megabytes_per_second).fold(0.0, f64::max);
-    let pages_per_second = ours.iter().map(Harvest::pages_per_second).fold(0.0, f64::max);
-    report.push(Row::of_stook(
-        "full harvest, 8 connections",
-        "records/s",
-        pages_per_second * HARVEST_PAGE_SIZE as f64,
-    ));
+    let [ours, limit] = plain;
+    let records = median_of(&ours, |harvest| harvest.pages_per_second() * HARVEST_PAGE_SIZE as f64);
+    report.push(Row::new("full harvest, 8 connections", "records/s").figure("Stook", records));
     report.push(
-        Row::of_stook("full harvest, 8 connections", "MB/s", best(&ours))
-            .figure("nginx", best(&limit))
+        Row::new("full harvest, 8 connections", "MB/s")
+            .figure("Stook", median_of(&ours, Harvest::megabytes_per_second))
+            .figure("nginx", median_of(&limit, Harvest::megabytes_per_second))
             .beside_nginx()
             .wanted(Wanted::AtLeast(0.3)),
+    );
+    let [ours, limit] = gzip;
+    report.push(
+        Row::new("full harvest, 8 connections, gzip", "pages/s")
+            .figure("Stook", median_of(&ours, Harvest::pages_per_second))
+            .figure("nginx", median_of(&limit, Harvest::pages_per_second))
+            .beside_nginx()
+            .wanted(Wanted::AtLeast(3.0)),
+    );
+    let page_size = |harvest: &Harvest| harvest.bytes as f64 / harvest.pages as f64 / 1e3;
+    report.push(
+        Row::new("size of a page of 500, gzip", "KB")
+            .figure("Stook", median_of(&ours, page_size))
+            .figure("nginx", median_of(&limit, page_size)),
     );
     Ok(())
 }
 
-fn measure_peers(
-    repository: &Repository,
-    ours: Loads,
-    options: &Options,
-    scratch: &Path,
-    report: &mut Report,
-) -> Result<()> {
-    let records = scratch.join("peers.jsonl");
-    let count = peers::export(repository, options.peer_records.min(options.records), &records)?;
-    let mut rows = ours.map(|(connections, pages)| {
-        let records = pages * PAGE_SIZE as f64;
-        Row::of_stook(
-            format!("pages of {PAGE_SIZE}, {}", counted(connections)),
-            "records/s",
-            records,
-        )
-    });
-    for peer in PEERS {
-        println!("starting {} with {count} records", peer.name);
-        let server = peer.start(&records, PAGE_SIZE, scratch)?;
-        // Few pages, because the peers are slow at walking, too.
-        let walk = pages::walk(server.port, None, 100)?;
-        for (row, connections) in rows.iter_mut().zip(CONNECTIONS) {
-            let plan = Plan {
-                port: server.port,
-                paths: &walk.paths,
-                connections,
-                seconds: options.seconds,
-                gzip: false,
-            };
-            let pages = wrk::load(&plan, scratch)?.pages_per_second;
-            row.set(peer.name, pages * PAGE_SIZE as f64);
-        }
-    }
-    for (row, connections) in rows.into_iter().zip(CONNECTIONS) {
-        let row = row.beside_peers();
-        report.push(if connections == 64 {
-            row.wanted(Wanted::AtLeast(12.0))
-        } else {
-            row
-        });
-    }
-    Ok(())
+fn median_of(harvests: &[Harvest], figure: impl Fn(&Harvest) -> f64) -> f64 {
+    median(harvests.iter().map(figure).collect())
 }

@@ -37,12 +37,12 @@ pub(super) enum Wanted {
 }
 
 impl Row {
-    /// A figure of Stook alone.
-    pub(super) fn of_stook(what: impl Into<String>, unit: &'static str, figure: f64) -> Self {
+    /// A row without figures yet.
+    pub(super) fn new(what: impl Into<String>, unit: &'static str) -> Self {
         Self {
             what: what.into(),
             unit,
-            figures: [Some(figure), None, None, None, None],
+            figures: [None; 5],
             ratio: None,
             wanted: None,
         }
@@ -226,7 +226,8 @@ mod tests {
     fn figures_are_grouped_and_judged() {
         assert_eq!(shown(1_234_567.4), "1,234,567");
         assert_eq!(shown(12.34), "12.3");
-        let row = Row::of_stook("pages", "1/s", 300.0)
+        let row = Row::new("pages", "1/s")
+            .figure("Stook", 300.0)
             .figure("pyoai", 10.0)
             .figure("oai-repo", 20.0)
             .beside_peers()

@@ -11,6 +11,7 @@ use crate::workspace::{output, root};
 /// What wrk counted.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
+    pub(super) pages: f64,
     pub(super) pages_per_second: f64,
 }
 
@@ -48,10 +49,17 @@ pub(super) fn load(plan: &Plan<'_>, scratch: &Path) -> Result<Load> {
     if text.contains("Non-2xx") {
         bail!("wrk met answers that were no success:\n{text}");
     }
-    let pages_per_second = text
+    let figure = |line: Option<&str>| line.and_then(|figure| figure.trim().parse().ok());
+    let rate = text.lines().find_map(|line| line.strip_prefix("Requests/sec:"));
+    let count = text
         .lines()
-        .find_map(|line| line.strip_prefix("Requests/sec:"))
-        .and_then(|rate| rate.trim().parse().ok())
-        .with_context(|| format!("wrk told no rate:\n{text}"))?;
-    Ok(Load { pages_per_second })
+        .find_map(|line| line.split_once(" requests in "))
+        .map(|(count, _)| count);
+    match (figure(count), figure(rate)) {
+        (Some(pages), Some(pages_per_second)) => Ok(Load {
+            pages,
+            pages_per_second,
+        }),
+        _ => bail!("wrk told no rate:\n{text}"),
+    }
 }
