@@ -68,7 +68,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_time: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_history_makes_a_harvester_miss_repeat_or_misread_anything(
