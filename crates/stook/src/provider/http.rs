@@ -190,7 +190,7 @@ impl Site {
             Ok(answer) => answer,
             Err(failure) => {
                 self.metrics.failed();
-                error!(repository, %client, query = %String::from_utf8_lossy(query), "{failure}. Try: {}", failure.hint());
+                error!(repository, %client, query = ?String::from_utf8_lossy(query), "{failure}. Try: {}", failure.hint());
                 return if failure.is_passing() {
                     retry_after(30)
                 } else {
