@@ -194,6 +194,10 @@ fn a_token_is_for_its_verb(scene: &Scene) {
 
 fn a_damaged_token_is_refused(scene: &Scene) {
     each_list(scene, |query, pages| {
+        // One list of each kind of token: there is a lot to damage.
+        if query.contains("from=") || query.contains("set=") {
+            return;
+        }
         let token = pages[0].next_token().unwrap();
         let refuse = |damaged: &str| {
             assert_ne!(damaged, token);
