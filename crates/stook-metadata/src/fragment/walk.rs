@@ -232,23 +232,33 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
     }
 
+    /// Makes sure that the prefixes of attributes stand for something, and that no two names mean the same attribute.
     fn attributes_resolve(&mut self) -> Result<(), Fault> {
+        let mut prefixed = 0;
         for index in 0..self.scanner.attributes().len() {
-            let attribute = self.scanner.attributes()[index];
+            let name = self.scanner.attributes()[index].name;
+            let (prefix, _) = split(name);
+            if !matches!(prefix, "" | "xmlns") {
+                self.require(prefix, name)?;
+                prefixed += 1;
+            }
+        }
+        if prefixed < 2 {
+            return Ok(());
+        }
+        // Two prefixes for one namespace make one attribute of two names.
+        let mut known: Vec<(&str, &str)> = Vec::with_capacity(prefixed);
+        for attribute in self.scanner.attributes() {
             let (prefix, local) = split(attribute.name);
-            if prefix.is_empty() || prefix == "xmlns" {
+            if matches!(prefix, "" | "xmlns") {
                 continue;
             }
-            self.require(prefix, attribute.name)?;
-            // Two prefixes for one namespace make one attribute of two names.
-            let repeated = self.scanner.attributes()[..index].iter().any(|earlier| {
-                let (other, other_local) = split(earlier.name);
-                other_local == local && !matches!(other, "" | "xmlns") && self.resolve(other) == self.resolve(prefix)
-            });
-            if repeated {
+            let expanded = (local, self.resolve(prefix).unwrap_or_default());
+            if known.contains(&expanded) {
                 let problem = Problem::RepeatedAttribute(short(attribute.name));
                 return Err(self.scanner.fault(attribute.offset, problem));
             }
+            known.push(expanded);
         }
         Ok(())
     }
