@@ -8,6 +8,7 @@ mod support;
 
 mod access;
 mod coding;
+mod failure;
 mod flow;
 mod malformed;
 mod methods;
