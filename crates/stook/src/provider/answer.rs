@@ -37,6 +37,9 @@ impl From<OaiError> for Refusal {
     }
 }
 
+/// Most answers but lists are smaller.
+const USUAL_BYTES: usize = 4096;
+
 /// What a verb works with: one view of the store and the beginning of the response.
 pub(super) struct Context<'a> {
     pub(super) provider: &'a Provider,
@@ -47,8 +50,13 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The response up to where the verb's own element begins.
     pub(super) fn writer(&self) -> ResponseWriter {
-        self.provider
-            .writer(self.snapshot.response_date(), Echo::Arguments(self.request))
+        self.writer_for(USUAL_BYTES)
+    }
+
+    /// The same, with room for so many bytes: a page that grows by doubling is copied once more.
+    pub(super) fn writer_for(&self, bytes: usize) -> ResponseWriter {
+        let echo = Echo::Arguments(self.request);
+        self.provider.writer(bytes, self.snapshot.response_date(), echo)
     }
 }
 
@@ -65,7 +73,7 @@ impl Provider {
         let request = match Request::parse_query(query, self.granularity) {
             Ok(request) => request,
             Err(errors) => {
-                let xml = self.writer(response_date, Echo::None).errors(&errors);
+                let xml = self.writer(USUAL_BYTES, response_date, Echo::None).errors(&errors);
                 return Ok(Answer {
                     xml,
                     verb: None,
@@ -86,7 +94,7 @@ impl Provider {
             }),
             Err(Refusal::Store(error)) => Err(error),
             Err(Refusal::Errors(errors)) => {
-                let xml = self.writer(response_date, Echo::Arguments(&request)).errors(&errors);
+                let xml = self.writer(USUAL_BYTES, response_date, Echo::Arguments(&request)).errors(&errors);
                 Ok(Answer {
                     xml,
                     verb,
@@ -96,8 +104,8 @@ impl Provider {
         }
     }
 
-    fn writer(&self, response_date: Datestamp, echo: Echo<'_>) -> ResponseWriter {
-        ResponseWriter::new(Vec::new(), response_date, &self.settings.base_url, &echo)
+    fn writer(&self, bytes: usize, response_date: Datestamp, echo: Echo<'_>) -> ResponseWriter {
+        ResponseWriter::new(Vec::with_capacity(bytes), response_date, &self.settings.base_url, &echo)
     }
 }
 
