@@ -192,9 +192,10 @@ fn a_length_that_is_not_one_is_refused() {
     }
 }
 
-fn hasty() -> Running {
+/// A server that waits so long for requests, and answers two at once.
+fn hasty(header_timeout_seconds: u64) -> Running {
     let settings = Server {
-        header_timeout_seconds: 1,
+        header_timeout_seconds,
         max_requests: 2,
         ..Server::default()
     };
@@ -203,7 +204,7 @@ fn hasty() -> Running {
 
 #[test]
 fn a_request_that_does_not_come_is_not_waited_for() {
-    let server = hasty();
+    let server = hasty(1);
     for beginning in [
         "",
         "GET /oai?verb=Id",
@@ -223,7 +224,7 @@ fn a_request_that_does_not_come_is_not_waited_for() {
 
 #[test]
 fn a_body_that_does_not_come_is_not_waited_for_and_holds_nobody_up() {
-    let server = hasty();
+    let server = hasty(3);
     let mut slow: Vec<Connection> = (0..8).map(|_| server.connect()).collect();
     for connection in &mut slow {
         connection.send(b"POST /oai HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nverb=");
@@ -231,11 +232,8 @@ fn a_body_that_does_not_come_is_not_waited_for_and_holds_nobody_up() {
     std::thread::sleep(Duration::from_millis(200));
     let began = Instant::now();
     assert_serves(&server);
-    assert!(
-        began.elapsed() < Duration::from_millis(700),
-        "others were held up for {:?}",
-        began.elapsed()
-    );
+    let held_up = began.elapsed();
+    assert!(held_up < Duration::from_secs(2), "others were held up for {held_up:?}");
     for mut connection in slow {
         assert_eq!(connection.receive().unwrap().status, 408);
         assert!(connection.is_closed());
@@ -245,7 +243,7 @@ fn a_body_that_does_not_come_is_not_waited_for_and_holds_nobody_up() {
 
 #[test]
 fn clients_that_go_away_are_forgotten() {
-    let server = hasty();
+    let server = hasty(1);
     for _ in 0..50 {
         let mut connection = server.connect();
         connection.send(b"GET /oai?verb=ListRecords&metadataPrefix=oai_dc HTTP/1.1\r\nHost: localhost\r\n\r\n");

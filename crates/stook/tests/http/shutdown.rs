@@ -68,7 +68,7 @@ fn a_reader_that_never_reads_does_not_keep_the_server() {
 #[test]
 fn a_reader_that_stops_reading_is_disconnected_and_a_slow_one_is_not() {
     let settings = Server {
-        stall_timeout_seconds: 2,
+        stall_timeout_seconds: 3,
         max_connections: 2,
         ..Server::default()
     };
@@ -82,9 +82,9 @@ fn a_reader_that_stops_reading_is_disconnected_and_a_slow_one_is_not() {
         let count = slow.stream.read(&mut sip).unwrap();
         assert!(count > 0, "cut off after {received} bytes and {:?}", began.elapsed());
         received += count;
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(25));
     }
-    assert!(began.elapsed() > Duration::from_millis(2_500));
+    assert!(began.elapsed() > Duration::from_secs(3));
     // The one that stopped has given its place to the next.
     assert_eq!(server.get("/healthz").status, 200);
     let mut rest = Vec::new();
