@@ -85,6 +85,7 @@ pub(crate) fn a_visitor_that_has_enough_ends_the_page<B: Backend>() {
             let before = listed.len();
             let page = snapshot
                 .page(list, span, 1_000, |record| {
+                    assert!(bytes.len() < room, "visited after it had enough");
                     listed.push(record.identifier.to_owned());
                     record.append_content(&mut bytes)?;
                     Ok(match bytes.len() >= room {
