@@ -3,7 +3,7 @@
 //! Enters: an HTTP request. Leaves: a complete HTTP response, never half a list. Protocol errors are HTTP 200 with an
 //! `<error>`; HTTP codes speak only of the transport (section 3.1.2.2).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use hyper::body::Body;
 use tracing::{error, info, warn};
 
 use super::access::{Verdict, judge};
+use super::client::client_of;
 use super::compress::{compress, negotiate};
 use super::flow::{Busy, Gate, Turn};
 use super::metrics::Metrics;
@@ -71,7 +72,7 @@ impl Site {
             .providers
             .iter()
             .find(|provider| path.trim_end_matches('/') == provider.settings.path);
-        let client = self.client(&request, peer);
+        let client = client_of(request.headers(), peer, &self.settings.trusted_proxies);
         if let Some(provider) = provider.cloned() {
             return match self.oai(provider, request, client).await {
                 Ok(response) | Err(response) => response,
@@ -216,32 +217,6 @@ impl Site {
         response
     }
 
-    /// The client's address: what a trusted proxy says it is, else who is connected.
-    fn client<B>(&self, request: &Request<B>, peer: IpAddr) -> IpAddr {
-        let trusted = |address: &IpAddr| {
-            self.settings
-                .trusted_proxies
-                .iter()
-                .any(|range| range.contains(&address.to_canonical()))
-        };
-        if !trusted(&peer) {
-            return peer;
-        }
-        let lines = request.headers().get_all("x-forwarded-for").iter().rev();
-        let hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(',').map(address_of));
-        for hop in hops {
-            match hop {
-                Some(address) if trusted(&address) => {}
-                // The nearest hop that is not one of our own proxies: what stands before it, the client may have
-                // made up.
-                Some(address) => return address,
-                // Neither can what stands before something that is no address be believed.
-                None => break,
-            }
-        }
-        peer
-    }
-
     fn come_back(&self, client: IpAddr, busy: Busy) -> Response<Full<Bytes>> {
         self.metrics.refused(busy.limit);
         warn!(%client, limit = busy.limit, retry_after_seconds = busy.retry_after_seconds, "told to come back");
@@ -331,14 +306,6 @@ fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
         .filter_map(|value| value.to_str().ok())
         .collect();
     (!values.is_empty()).then(|| values.join(", "))
-}
-
-/// The address of a hop, which some proxies write with a port.
-fn address_of(hop: &str) -> Option<IpAddr> {
-    let hop = hop.trim();
-    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let address = bare.unwrap_or(hop).parse().ok();
-    address.or_else(|| hop.parse().ok().map(|with_port: SocketAddr| with_port.ip()))
 }
 
 /// A page for people: no scripts, nothing from elsewhere.

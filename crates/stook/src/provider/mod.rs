@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod answer;
+mod client;
 pub mod compress;
 pub mod flow;
 pub mod http;

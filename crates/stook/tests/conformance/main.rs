@@ -1,9 +1,9 @@
 //! The provider against the list of conformance checks, each named by its id: groups X, I, K, M, S, L, G, R, D, T, F, E,
 //! Z and U. Every check is made on four repositories: both granularities, with and without sets.
 //!
-//! Checks that are one request and its codes stand in [`requests`]; those that look into answers in [`content`],
-//! [`ranges`] and [`flow`]; hostile requests in [`hostile`]. Group X is checked on every answer of all of them, by
-//! `support::envelope`. How tokens behave when time passes and records change is told by [`tokens`].
+//! Checks that are one request and its codes stand in [`requests`]; those that look into answers in [`identify`],
+//! [`records`], [`ranges`] and [`flow`]; hostile requests in [`hostile`]. Group X is checked on every answer of all of
+//! them, by `support::envelope`. How tokens behave when time passes and records change is told by [`tokens`].
 
 #![allow(unreachable_pub, reason = "a test program has no outside")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its values has failed")]
@@ -11,10 +11,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod content;
 mod flow;
 mod hostile;
+mod identify;
 mod ranges;
+mod records;
 mod requests;
 mod scene;
 mod tokens;
@@ -38,7 +39,7 @@ fn every_request_is_answered_with_its_codes() {
 #[test]
 fn every_answer_holds_what_it_must() {
     for scene in Scene::all() {
-        for (id, check) in [content::CHECKS, ranges::CHECKS, flow::CHECKS].concat() {
+        for (id, check) in [identify::CHECKS, records::CHECKS, ranges::CHECKS, flow::CHECKS].concat() {
             // Shown when the check fails.
             println!("{id} on {scene}");
             check(&scene);
@@ -86,7 +87,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 fn every_check_of_the_list_is_made_here_or_has_its_reason() {
     let mut made: BTreeSet<&str> = requests::ROWS.iter().map(|row| row.0).collect();
     made.extend(
-        [content::CHECKS, ranges::CHECKS, flow::CHECKS]
+        [identify::CHECKS, records::CHECKS, ranges::CHECKS, flow::CHECKS]
             .concat()
             .iter()
             .map(|(id, _)| *id),
