@@ -6,7 +6,7 @@
 //! output, expands no entity and follows no schema location. No input makes it
 //! panic, and none costs more than a small multiple of its length.
 //!
-//! * [`format`]: the well-known formats, and those of one's own;
+//! * [`mod@format`]: the well-known formats, and those of one's own;
 //! * [`dublin_core`]: unqualified Dublin Core from values;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;

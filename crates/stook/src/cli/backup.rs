@@ -16,7 +16,8 @@ use crate::web::landing::grouped;
 Examples:
   stook backup /backup/stook-2026-11-15.db
 
-To restore: stop `stook serve`, put the copy in the place of the store, start again.
+To restore: stop `stook serve`, put the copy in the place of the store, remove the -wal and -shm files
+beside it, leave -clock, start again, and import what was imported since.
 The copy is consistent however many imports run meanwhile.")]
 pub(super) struct Backup {
     /// The file to write; it must not exist yet

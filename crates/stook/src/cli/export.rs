@@ -61,6 +61,11 @@ impl Export {
         let session = Session::open(place)?;
         let mut snapshot = session.store.read()?;
         let set = self.set.as_deref().map(SetSpec::parse).transpose()?;
+        if let Some(set) = &set
+            && snapshot.set(session.repository, set)?.is_none()
+        {
+            bail!("there is no set {set}\nTry: stook set list");
+        }
         let date = |text: &Option<String>| text.as_deref().map(UtcDatetime::parse).transpose();
         let (from, until) = (date(&self.from)?, date(&self.until)?);
         let span = Span {

@@ -21,15 +21,17 @@ const FEW: u64 = 10;
 #[derive(Args)]
 #[command(after_help = "\
 What it reads, recognised by content, plain or compressed with gzip or zstd:
-  tables       CSV or TSV with a header row of Dublin Core names: id,title,creator,date,…
+  tables       CSV or TSV with a header row of Dublin Core names: id,title,creator,date,set,deleted,…
+               (also Title, dc:title, title@de; comma, semicolon or tab are found out; UTF-8, or UTF-16 with BOM)
   JSON lines   {\"identifier\":\"map-1\",\"sets\":[\"maps\"],\"title\":\"…\",\"creator\":[\"…\",\"…\"]}
-  XML          records of any registered format; the file name is the identifier
+  XML          records of well-known formats (oai_dc, marc21, mods, …) or your own ([[format]]); the file name
+               is the identifier, in collections the first dc:identifier or MARC field 001
   OAI-PMH      responses saved by any harvester
   folders, .zip, .tar of any of these
 
 Examples:
   stook import records.csv
-  stook import --map Titel=title --map Verfasser=creator --separator ';' katalog.csv
+  stook import --map Titel=title --map Verfasser=creator --separator ' / ' katalog.csv
   stook import --encoding windows-1250 stary.csv
   stook import --sync export.jsonl.gz          also delete what is no longer in the file
   mysql-to-json | stook import -

@@ -91,6 +91,7 @@ impl Init {
             let _ = fs::remove_file(&path);
         })?;
         open_store(&config)?.declare_repository(&repository.name)?;
+        println!("Identifiers will be oai:{}:…", repository.namespace);
         report(&path);
         Ok(Ending::Fine)
     }

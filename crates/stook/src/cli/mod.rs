@@ -78,7 +78,7 @@ enum Ending {
 
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
-    // A reader that has seen enough (`stook export | head`) is no failure.
+    end_quietly_when_nobody_reads();
     match dispatch(Cli::parse()) {
         Ok(Ending::Fine) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
@@ -134,11 +134,24 @@ fn in_words(error: &Error) -> String {
     text
 }
 
+/// A reader that has seen enough (`stook set list | head`) is no failure, but `println!` takes it for one and panics.
+fn end_quietly_when_nobody_reads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.contains("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        usual(panic);
+    }));
+}
+
 fn is_broken_pipe(error: &Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        cause.to_string().contains("Broken pipe")
+            || cause
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }
 

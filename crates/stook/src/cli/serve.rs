@@ -76,7 +76,13 @@ fn site(config: &Config) -> Result<Site> {
 
 /// Log lines go to standard error; STOOK_LOG chooses how many.
 pub(super) fn start_logging(format: LogFormat, default: &str) {
-    let filter = EnvFilter::try_from_env("STOOK_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    // A word that is no level would be taken for the name of a module, and silence everything.
+    let wanted = std::env::var("STOOK_LOG").unwrap_or_default();
+    let is_level = ["off", "error", "warn", "info", "debug", "trace"].contains(&wanted.as_str());
+    if !is_level && !wanted.is_empty() {
+        eprintln!("stook: STOOK_LOG={wanted} is not a level; using {default}\nTry: error, warn, info or debug");
+    }
+    let filter = EnvFilter::new(if is_level { &wanted } else { default });
     let colours = std::io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)

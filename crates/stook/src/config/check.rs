@@ -13,6 +13,13 @@ const OWN_PATHS: [&str; 3] = ["/healthz", "/metrics", "/favicon.ico"];
 
 impl Server {
     pub(super) fn check(&self) -> Result<()> {
+        let listen = &self.listen;
+        if listen
+            .rsplit_once(':')
+            .is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err())
+        {
+            bail!("listen {listen:?} is not ADDRESS:PORT\nTry: 127.0.0.1:8080");
+        }
         if self.max_connections == 0 || self.header_timeout_seconds == 0 || self.stall_timeout_seconds == 0 {
             bail!("[server] max_connections, header_timeout_seconds and stall_timeout_seconds must be at least 1");
         }

@@ -1,6 +1,6 @@
 //! The configuration, `stook.toml`: one table of name, default and sentence.
 //!
-//! Enters: the file's text. Leaves: settings that have been checked ([`check`]), or an error that names the place and
+//! Enters: the file's text. Leaves: settings that have been checked (`check.rs`), or an error that names the place and
 //! the remedy.
 //! The same table ([`settings`]) writes the commented file of `stook init` and the page docs/configuration.md
 //! ([`text`]), so neither can say what the program does not do.
@@ -18,7 +18,8 @@ use stook_oai::MetadataPrefix;
 
 pub(crate) use check::is_url;
 pub use settings::{
-    Access, Branding, Coding, Eprints, GranularityName, HouseFormat, LogFormat, Repository, Rights, Server, User,
+    Access, Branding, Coding, Eprints, GranularityName, HouseFormat, LogFormat, Network, Repository, Rights, Server,
+    User,
 };
 pub use text::{commented, documentation};
 

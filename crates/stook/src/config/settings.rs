@@ -1,6 +1,8 @@
 //! THE table: every setting with its default and a sentence.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -47,8 +49,8 @@ settings! {
     Server {
         listen: String = "127.0.0.1:8080".into(),
             "Address and port to listen on. Behind a reverse proxy keep it on 127.0.0.1.";
-        trusted_proxies: Vec<IpNet> = vec![],
-            "Addresses of reverse proxies whose X-Forwarded-For header is believed, such as [\"127.0.0.1/32\"].";
+        trusted_proxies: Vec<Network> = vec![],
+            "Addresses of reverse proxies whose X-Forwarded-For header is believed, such as [\"127.0.0.1\"].";
         max_connections: usize = 1024,
             "Connections open at the same time; more wait in the system's queue.";
         max_requests: usize = 0,
@@ -76,7 +78,7 @@ settings! {
     /// One repository to serve.
     Repository {
         name: String = "main".into(),
-            "Short name of the repository in the store and on the command line.";
+            "Short name of the repository in the store and on the command line. Another name is another repository.";
         path: String = "/oai".into(),
             "Where it answers on this server.";
         base_url: String = String::new(),
@@ -86,7 +88,7 @@ settings! {
         admin_emails: Vec<String> = vec![],
             "Who answers for it; at least one address.";
         namespace: String = String::new(),
-            "The domain name in identifiers: the local identifier 42 becomes oai:NAMESPACE:42.";
+            "The domain name in identifiers: the local identifier 42 becomes oai:NAMESPACE:42. Never change it: every record would be a new one.";
         granularity: GranularityName = GranularityName::Seconds,
             "\"seconds\" or \"days\": how precisely harvesters may ask. Seconds suit everybody.";
         page_size: usize = 200,
@@ -106,7 +108,7 @@ settings! {
         access: Access = Access::default(),
             "Who may harvest; without it everybody. See below.";
         branding: Option<Branding> = None,
-            "An icon and style sheets for those who show the records. See below.";
+            "An icon for those who show the records. See below.";
         eprints: Option<Eprints> = None,
             "Policies, as the eprints community states them. See below.";
         rights: Vec<Rights> = vec![],
@@ -117,7 +119,7 @@ settings! {
 settings! {
     /// Who may harvest a repository. A client that meets any one of the rules is let in.
     Access {
-        addresses: Vec<IpNet> = vec![],
+        addresses: Vec<Network> = vec![],
             "Client addresses that may harvest, such as [\"192.0.2.0/24\", \"2001:db8::/32\"].";
         users: Vec<User> = vec![],
             "Names and passwords for HTTP basic authentication: [{ name = \"aggregator\", password = \"…\" }].";
@@ -137,6 +139,46 @@ settings! {
             "The URL of its XML schema.";
         root: String = String::new(),
             "The local name of its root element.";
+    }
+}
+
+/// An address or a range of addresses: `192.0.2.1`, `192.0.2.0/24`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Network(IpNet);
+
+impl Network {
+    /// Whether the address is the one, or in the range.
+    pub fn contains(&self, address: &IpAddr) -> bool {
+        self.0.contains(address)
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Network, String> {
+        let range = text
+            .parse()
+            .ok()
+            .or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+        range
+            .map(Network)
+            .ok_or_else(|| format!("{text:?} is not an address such as 192.0.2.1 or a range such as 192.0.2.0/24"))
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Network, String> {
+        text.parse()
+    }
+}
+
+impl From<Network> for String {
+    fn from(network: Network) -> String {
+        network.0.to_string()
     }
 }
 

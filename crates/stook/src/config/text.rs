@@ -65,13 +65,14 @@ const EXAMPLES: &str = r##"
 # width = 88
 # height = 31
 
-# Policies as the eprints community states them; a text or a URL each.
+# Policies as the eprints community states them; a text or a URL each. metadata_policy and data_policy are needed,
+# content, submission_policy and comments are not.
 # [repository.eprints]
 # content = "Theses and articles of the faculty."
 # metadata_policy = "https://example.org/metadata-policy"
 # data_policy = "Full texts may be read and copied for study."
 
-# Rights in the metadata; a reference or a statement in XML.
+# Rights in the metadata: a reference, or definition = "<one XML element>".
 # [[repository.rights]]
 # reference = "https://creativecommons.org/publicdomain/zero/1.0/"
 

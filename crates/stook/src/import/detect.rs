@@ -106,6 +106,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_short_names_is_a_table_without_a_telling_name() {
+        for header in ["id,title,date,type,set", "id;title;date;type;set", "id\ttitle"] {
+            assert_eq!(
+                detected(&format!("{header}\n1,2,3,4,5\n"), None),
+                Detected::Shape(Shape::Csv),
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
     fn junk_is_told_from_records() {
         assert_eq!(detected("", Some("a.xml")), Detected::Unknown(EMPTY));
         assert_eq!(detected("[{}]", Some("a.json")), Detected::Unknown(ARRAY));

@@ -8,7 +8,7 @@
 //! 3. cuts it at record boundaries ([`json_lines`], [`table`], [`xml`]) into [`Raw`] pieces, without holding more than
 //!    one record that is too large to be believed;
 //! 4. [`Drafter`] turns a raw piece into [`Draft`]s: parsed, cleaned, checked, with its identifier;
-//! 5. [`run`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
+//! 5. [`run()`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
 //!
 //! A record that cannot be published becomes a [`Rejected`] with its place and the reason, and never stops the rest. A
 //! mistake that concerns everything, such as a column nobody knows, is a [`Refusal`] before anything is imported.

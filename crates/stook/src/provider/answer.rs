@@ -94,7 +94,9 @@ impl Provider {
             }),
             Err(Refusal::Store(error)) => Err(error),
             Err(Refusal::Errors(errors)) => {
-                let xml = self.writer(USUAL_BYTES, response_date, Echo::Arguments(&request)).errors(&errors);
+                let xml = self
+                    .writer(USUAL_BYTES, response_date, Echo::Arguments(&request))
+                    .errors(&errors);
                 Ok(Answer {
                     xml,
                     verb,

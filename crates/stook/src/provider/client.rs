@@ -3,10 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
-use ipnet::IpNet;
+
+use crate::config::Network;
 
 /// The address of the client behind the connection of `peer`.
-pub(super) fn client_of(headers: &HeaderMap, peer: IpAddr, trusted_proxies: &[IpNet]) -> IpAddr {
+pub(super) fn client_of(headers: &HeaderMap, peer: IpAddr, trusted_proxies: &[Network]) -> IpAddr {
     let trusted = |address: &IpAddr| {
         let address = address.to_canonical();
         trusted_proxies.iter().any(|range| range.contains(&address))

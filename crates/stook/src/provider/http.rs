@@ -127,12 +127,22 @@ impl Site {
         // And the turn before the verdict: guessing passwords is limited like anything else.
         match judge(&provider.settings.access, client, authorization.as_deref()) {
             Verdict::Welcome => Ok(self.answer(provider, query, coding, client, turn).await),
-            Verdict::Challenge(scheme) => Err(challenge(scheme)),
+            Verdict::Challenge(scheme) => {
+                self.keep_out(&provider, client, authorization.is_some());
+                Err(challenge(scheme))
+            }
             Verdict::Forbidden => {
+                self.keep_out(&provider, client, authorization.is_some());
                 let message = format!("This repository is not open to {client}.\n");
                 Err(plain(StatusCode::FORBIDDEN, TEXT, message))
             }
         }
+    }
+
+    fn keep_out(&self, provider: &Provider, client: IpAddr, had_credentials: bool) {
+        self.metrics.refused("access");
+        let repository = &provider.settings.name;
+        info!(repository, %client, had_credentials, "kept out by the access rules");
     }
 
     async fn turn(&self, client: IpAddr) -> Result<Turn, Response<Full<Bytes>>> {
@@ -206,7 +216,13 @@ impl Site {
         };
         let took = start.elapsed();
         self.metrics.answered(repository, &answer, body.len(), took);
-        log(repository, client, &answer, body.len(), took.as_micros());
+        log(
+            repository,
+            client,
+            &answer,
+            body.len(),
+            u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        );
         let mut response = plain(StatusCode::OK, XML, body);
         let headers = response.headers_mut();
         headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -292,7 +308,7 @@ where
     }
 }
 
-fn log(repository: &str, client: IpAddr, answer: &Answer, bytes: usize, micros: u128) {
+fn log(repository: &str, client: IpAddr, answer: &Answer, bytes: usize, micros: u64) {
     let verb = answer.verb.map_or("none", |verb| verb.as_str());
     let errors: Vec<&str> = answer.errors.iter().map(|code| code.as_str()).collect();
     info!(repository, %client, verb, errors = errors.join(","), bytes, micros, "answered");

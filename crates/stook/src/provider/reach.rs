@@ -32,6 +32,10 @@ pub async fn report(base_url: &str, path: &str) {
         Ok(Ok(answer)) if answer.contains(&format!("<baseURL>{}</baseURL>", base_url.replace('&', "&amp;"))) => {
             info!(base_url, "base_url leads here");
         }
+        Ok(Ok(answer)) if answer.starts_with("HTTP/1.1 401") || answer.starts_with("HTTP/1.1 403") => info!(
+            base_url,
+            "base_url is answered, but asks for credentials: not known whether it leads here"
+        ),
         Ok(Ok(_)) => warn!(
             base_url,
             "base_url is answered by something else. Try: mend base_url or the reverse proxy"

@@ -132,7 +132,7 @@ pub(super) fn find_delimiter(beginning: &[u8], fields: &Fields) -> Found {
         },
     );
     for mut delimiter in DELIMITERS {
-        let mut splitter = Splitter::new(Cursor::new(beginning), delimiter, beginning.len());
+        let mut splitter = Splitter::new(Cursor::new(beginning), delimiter, usize::MAX);
         let mut row = splitter.next();
         if let Ok(Next::Row(first)) = &row
             && let Some(told) = told_delimiter(first, delimiter)
