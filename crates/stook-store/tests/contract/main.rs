@@ -113,6 +113,7 @@ macro_rules! contract {
                     datestamps_never_go_backwards
                     nothing_is_stamped_before_a_response_date_given_out
                     a_reader_with_a_slow_clock_does_not_take_back_what_another_has_said
+                    a_reader_that_is_stopped_does_not_stop_the_others
                     a_writer_held_up_holds_back_the_response_dates_of_other_handles
                     a_clock_gone_mad_costs_no_record_and_no_order
                     a_range_to_the_far_future_holds_everything

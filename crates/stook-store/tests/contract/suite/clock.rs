@@ -1,8 +1,8 @@
 //! Datestamps and response dates under clocks that step.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stook_oai::Datestamp;
 use stook_store::{Clock, Span};
@@ -64,6 +64,19 @@ pub(crate) fn nothing_is_stamped_before_a_response_date_given_out<B: Backend>() 
     assert_eq!(one(&store, maps, 1).datestamp, given);
 }
 
+/// A clock whose reader is held up: it tells when it is read, and answers when released or after `patience`.
+fn held_up(answer: i64, patience: Duration) -> (Clock, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (arrived, arrival) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let clock = Clock::new(move || {
+        let _ = arrived.send(());
+        let _ = released.lock().unwrap().recv_timeout(patience);
+        datestamp(answer)
+    });
+    (clock, arrival, release)
+}
+
 pub(crate) fn a_reader_with_a_slow_clock_does_not_take_back_what_another_has_said<B: Backend>() {
     // One reader is held up between looking at the clock and saying the time; another says a later time meanwhile;
     // then the clock steps back. The later time must still bound the next stamp.
@@ -71,14 +84,8 @@ pub(crate) fn a_reader_with_a_slow_clock_does_not_take_back_what_another_has_sai
     let backend = B::create(hand.clock());
     let store = backend.store();
     let maps = repository(&store);
-    let (arrived, arrival) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
-    let released = std::sync::Mutex::new(released);
-    let slow = backend.another(Clock::new(move || {
-        let _ = arrived.send(());
-        let _ = released.lock().unwrap().recv_timeout(Duration::from_millis(100));
-        datestamp(NEW_YEAR + 5)
-    }));
+    let (clock, arrival, release) = held_up(NEW_YEAR + 5, Duration::from_millis(100));
+    let slow = backend.another(clock);
     let slow_reader = thread::spawn(move || slow.read().unwrap().response_date());
     arrival.recv().unwrap();
     hand.turn_to(NEW_YEAR + 20);
@@ -90,26 +97,43 @@ pub(crate) fn a_reader_with_a_slow_clock_does_not_take_back_what_another_has_sai
     assert!(one(&store, maps, 1).datestamp >= given.unix());
 }
 
+pub(crate) fn a_reader_that_is_stopped_does_not_stop_the_others<B: Backend>() {
+    let hand = Hand::at(NEW_YEAR);
+    let backend = B::create(hand.clock());
+    let store = backend.store();
+    let maps = repository(&store);
+    let (clock, arrival, release) = held_up(NEW_YEAR + 5, Duration::from_secs(30));
+    let stopped = backend.another(clock);
+    let stopped_reader = thread::spawn(move || stopped.read().unwrap().response_date());
+    arrival.recv().unwrap();
+    let began = Instant::now();
+    hand.turn_to(NEW_YEAR + 20);
+    let given = store.read().unwrap().response_date();
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "it waited for the one that was stopped"
+    );
+    hand.turn_to(NEW_YEAR);
+    release.send(()).unwrap();
+    stopped_reader.join().unwrap();
+    store.apply(maps, vec![live(1, &[], "<map/>")]).unwrap();
+    assert!(one(&store, maps, 1).datestamp >= given.unix());
+}
+
 pub(crate) fn a_writer_held_up_holds_back_the_response_dates_of_other_handles<B: Backend>() {
     // The writer has begun at one second and commits much later: readers in between must not say a later second.
     let hand = Hand::at(NEW_YEAR);
     let backend = B::create(hand.clock());
     let store = backend.store();
     let maps = repository(&store);
-    let (began, beginning) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
-    let released = std::sync::Mutex::new(released);
-    let slow = backend.another(Clock::new(move || {
-        let _ = began.send(());
-        let _ = released.lock().unwrap().recv_timeout(Duration::from_secs(5));
-        datestamp(NEW_YEAR + 5)
-    }));
+    let (clock, arrival, release) = held_up(NEW_YEAR + 5, Duration::from_secs(30));
+    let slow = backend.another(clock);
     let batch = slow.encoder(maps).encode(vec![live(1, &[], "<map/>")]).unwrap();
     let writer = thread::spawn(move || slow.importer(maps).unwrap().commit(&batch).unwrap());
-    beginning.recv().unwrap();
+    arrival.recv().unwrap();
     hand.turn_to(NEW_YEAR + 50);
     let snapshot = store.read().unwrap();
-    drop(release);
+    release.send(()).unwrap();
     writer.join().unwrap();
     assert_eq!(snapshot.list(maps, &oai_dc(), None).unwrap(), None);
     assert!(one(&store, maps, 1).datestamp >= snapshot.response_date().unix());
