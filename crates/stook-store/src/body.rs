@@ -12,7 +12,7 @@ use zstd::zstd_safe::{self, DCtx};
 
 use crate::StoreError;
 
-const LEVEL: i32 = 1;
+const LEVEL: i32 = 3;
 /// Enough for the recurring text of a format; a larger one falls out of the processor's cache.
 const DICTIONARY_BYTES: usize = 64 * 1024;
 /// Fewer samples make a dictionary that is worse than none.

@@ -54,7 +54,7 @@ settings! {
         max_connections: usize = 1024,
             "Connections open at the same time; more wait in the system's queue.";
         max_requests: usize = 0,
-            "Requests answered at the same time; 0 means four for each processor core.";
+            "Requests answered at the same time; 0 means two for each processor core.";
         queue_seconds: u64 = 5,
             "How long a request may wait for its turn before it is told to come back (503 with Retry-After).";
         client_requests_per_second: u32 = 100,

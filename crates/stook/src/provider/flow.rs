@@ -70,7 +70,7 @@ impl Gate {
     pub fn new(server: &Server) -> Gate {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let most_turns = if server.max_requests == 0 {
-            cores * 4
+            cores * 2
         } else {
             server.max_requests
         };
