@@ -14,7 +14,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::http::Client;
+use crate::http::{Client, resumption_token};
 use crate::install;
 use crate::workspace::{Scratch, root};
 
@@ -57,17 +57,28 @@ pub(crate) fn live(port: u16) -> Result<()> {
     let scratch = Scratch::new("live")?;
     let mut client = Client::connect(port)?;
     let mut files = Vec::new();
-    for (at, query) in LIVE_QUERIES.iter().enumerate() {
-        let answer = client.fetch(&format!("/oai?{query}"), "")?;
-        if answer.status != 200 {
-            bail!("{query} was answered with {}", answer.head);
+    for query in LIVE_QUERIES {
+        let mut query = (*query).to_owned();
+        for _ in 0..MOST_PAGES {
+            let answer = client.fetch(&format!("/oai?{query}"), "")?;
+            if answer.status != 200 {
+                bail!("{query} was answered with {}", answer.head);
+            }
+            let file = scratch.path().join(format!("{:03}.xml", files.len()));
+            fs::write(&file, answer.body).with_context(|| format!("writing {}", file.display()))?;
+            files.push(file);
+            let Some(token) = resumption_token(answer.body) else {
+                break;
+            };
+            let verb = query.split('&').next().unwrap_or_default();
+            query = format!("{verb}&resumptionToken={token}");
         }
-        let file = scratch.path().join(format!("{at:02}.xml"));
-        fs::write(&file, answer.body).with_context(|| format!("writing {}", file.display()))?;
-        files.push(file);
     }
     validate("answers of the running server", &files)
 }
+
+/// So many pages of a list are fetched.
+const MOST_PAGES: usize = 10;
 
 const LIVE_QUERIES: &[&str] = &[
     "verb=Identify",
