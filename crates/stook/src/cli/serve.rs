@@ -46,10 +46,7 @@ impl Serve {
 
 /// Serves a configuration until the process is asked to stop; `announce` hears the address.
 pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListener)) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("starting")?;
+    let runtime = serve::runtime(&config.server).context("starting the server's threads")?;
     runtime.block_on(async {
         let listener = serve::bind(&config.server.listen).await?;
         let site = site(config)?;

@@ -1,15 +1,17 @@
 //! Content codings: what the client accepts, what we offer, and the work itself.
 
-use std::io::{self, Write};
+use std::cell::RefCell;
+use std::io;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
 use crate::config::Coding;
 
 /// Level 1 of either coding: XML shrinks well at any level, and the network is faster than a higher one.
 const GZIP_LEVEL: u32 = 1;
 const ZSTD_LEVEL: i32 = 1;
+/// Deflate, no name, no time, nothing known of the level or the system (RFC 1952, section 2.3).
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// Below this a coding saves no packet.
 const LEAST_BYTES: usize = 1024;
 
@@ -44,6 +46,11 @@ pub fn negotiate(accept_encoding: &str, offered: &[Coding]) -> Option<Coding> {
     best.map(|(_, coding)| coding)
 }
 
+thread_local! {
+    /// Made once for each thread: its tables are larger than many a page.
+    static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(GZIP_LEVEL), false));
+}
+
 /// Compresses a document, unless it is too short to be worth it.
 ///
 /// # Errors
@@ -53,13 +60,28 @@ pub fn compress(document: &[u8], coding: Coding) -> io::Result<Option<Vec<u8>>> 
         return Ok(None);
     }
     match coding {
-        Coding::Gzip => {
-            let mut encoder = GzEncoder::new(Vec::with_capacity(document.len() / 4), Compression::new(GZIP_LEVEL));
-            encoder.write_all(document)?;
-            encoder.finish().map(Some)
-        }
+        Coding::Gzip => DEFLATE.with_borrow_mut(|deflate| gzip(document, deflate)).map(Some),
         Coding::Zstd => zstd::bulk::compress(document, ZSTD_LEVEL).map(Some),
     }
+}
+
+/// A gzip member by hand, because only the bare encoder can be used again.
+fn gzip(document: &[u8], deflate: &mut Compress) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(document.len() / 4);
+    out.extend_from_slice(&GZIP_HEADER);
+    deflate.reset();
+    loop {
+        let done = usize::try_from(deflate.total_in()).map_err(io::Error::other)?;
+        match deflate.compress_vec(&document[done..], &mut out, FlushCompress::Finish)? {
+            Status::StreamEnd => break,
+            Status::Ok | Status::BufError => out.reserve(out.len()),
+        }
+    }
+    let mut checksum = Crc::new();
+    checksum.update(document);
+    out.extend_from_slice(&checksum.sum().to_le_bytes());
+    out.extend_from_slice(&checksum.amount().to_le_bytes());
+    Ok(out)
 }
 
 #[cfg(test)]

@@ -35,6 +35,19 @@ impl Busy {
     }
 }
 
+/// How many requests are answered at once.
+pub(super) fn most_turns(server: &Server) -> usize {
+    match server.max_requests {
+        0 => cores() * 2,
+        requests => requests,
+    }
+}
+
+/// How many threads can really run at once.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
+}
+
 /// The gate every OAI-PMH request passes.
 pub struct Gate {
     turns: Arc<Semaphore>,
@@ -68,12 +81,7 @@ pub struct Turn {
 impl Gate {
     /// A gate with the limits of the configuration.
     pub fn new(server: &Server) -> Gate {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let most_turns = if server.max_requests == 0 {
-            cores * 2
-        } else {
-            server.max_requests
-        };
+        let most_turns = most_turns(server);
         let rate = server.client_requests_per_second;
         let interval = (rate > 0).then(|| Duration::from_secs(1) / rate);
         Gate {

@@ -4,6 +4,7 @@
 //! `<error>`; HTTP codes speak only of the transport (section 3.1.2.2).
 
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -126,7 +127,7 @@ impl Site {
         let turn = self.turn(client).await?;
         // And the turn before the verdict: guessing passwords is limited like anything else.
         match judge(&provider.settings.access, client, authorization.as_deref()) {
-            Verdict::Welcome => Ok(self.answer(provider, query, coding, client, turn).await),
+            Verdict::Welcome => Ok(self.answer(&provider, &query, coding, client, turn)),
             Verdict::Challenge(scheme) => {
                 self.keep_out(&provider, client, authorization.is_some());
                 Err(challenge(scheme))
@@ -166,29 +167,25 @@ impl Site {
         .await
     }
 
-    async fn answer(
-        self: Arc<Self>,
-        provider: Arc<Provider>,
-        query: Vec<u8>,
+    /// Makes the answer on the thread this request came by; `serve::runtime` has enough of them.
+    fn answer(
+        &self,
+        provider: &Provider,
+        query: &[u8],
         coding: Option<Coding>,
         client: IpAddr,
-        turn: Turn,
+        _turn: Turn,
     ) -> Response<Full<Bytes>> {
-        let site = self.clone();
         let _in_flight = self.metrics.in_flight();
-        let task = tokio::task::spawn_blocking(move || {
-            // The turn is given back when the work is done, even if the client has gone meanwhile.
-            let _turn = turn;
-            site.answer_blocking(&provider, &query, coding, client)
-        });
-        task.await.unwrap_or_else(|panic| {
-            error!(%panic, "an answer failed");
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answer_query(provider, query, coding, client)));
+        answered.unwrap_or_else(|_| {
+            error!("an answer failed; the panic is above");
             self.metrics.failed();
             internal_error()
         })
     }
 
-    fn answer_blocking(
+    fn answer_query(
         &self,
         provider: &Provider,
         query: &[u8],

@@ -12,11 +12,28 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tracing::{debug, info, warn};
 
+use super::flow;
 use super::http::Site;
 use super::stall::Unstalled;
+use crate::config::Server;
+
+/// The threads to serve with: one for each answer in the making, as many as there are cores for everything else.
+///
+/// An answer is made on the thread that read its request and will send it: handing it to another one and back takes
+/// about as long as a third of a page.
+///
+/// # Errors
+/// When the system has no threads to give.
+pub fn runtime(server: &Server) -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(flow::most_turns(server) + flow::cores())
+        .enable_all()
+        .build()
+}
 
 /// Listens on an address.
 ///

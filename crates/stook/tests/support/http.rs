@@ -31,9 +31,7 @@ impl Running {
         let (tell_address, address) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            let mut runtime = tokio::runtime::Builder::new_multi_thread();
-            let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-            runtime.block_on(async {
+            serve::runtime(&settings)?.block_on(async {
                 let listener = serve::bind("127.0.0.1:0").await?;
                 tell_address.send(listener.local_addr()?)?;
                 let shutdown = async {
