@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
@@ -27,21 +28,27 @@ pub(crate) type Digest = [u8; 16];
 
 /// The digest of a live record.
 pub(crate) fn digest(set_specs: &str, fragment: &[u8]) -> Digest {
-    hash(b"live", set_specs, fragment)
+    hash(b"live", set_specs, &[fragment])
+}
+
+/// The digest of a live record of which a part does not count.
+pub(crate) fn digest_without(set_specs: &str, fragment: &[u8], volatile: Range<usize>) -> Digest {
+    let before = fragment.get(..volatile.start).unwrap_or(fragment);
+    let after = fragment.get(volatile.end..).unwrap_or_default();
+    hash(b"live", set_specs, &[before, after])
 }
 
 /// The digest of a deleted record: its sets are all it still shows.
 pub(crate) fn digest_deleted(set_specs: &str) -> Digest {
-    hash(b"gone", set_specs, b"")
+    hash(b"gone", set_specs, &[])
 }
 
-fn hash(kind: &[u8; 4], set_specs: &str, fragment: &[u8]) -> Digest {
+fn hash(kind: &[u8; 4], set_specs: &str, fragment: &[&[u8]]) -> Digest {
     let mut hasher = blake3::Hasher::new();
-    hasher
-        .update(kind)
-        .update(set_specs.as_bytes())
-        .update(b"\n")
-        .update(fragment);
+    hasher.update(kind).update(set_specs.as_bytes()).update(b"\n");
+    for part in fragment {
+        hasher.update(part);
+    }
     let mut digest = Digest::default();
     digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     digest

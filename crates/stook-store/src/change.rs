@@ -1,6 +1,8 @@
 //! What a caller asks of the store, and what came of it.
 
-use stook_oai::{Identifier, MetadataPrefix, SetSpec};
+use std::ops::Range;
+
+use stook_oai::{Datestamp, Identifier, MetadataPrefix, SetSpec};
 
 /// One record as it shall be from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +29,50 @@ pub enum Content {
         /// The root elements of the about containers.
         about: Vec<String>,
     },
+    /// Live, and taken from another repository.
+    Harvested {
+        /// The metadata part's root element.
+        metadata: String,
+        /// The root elements of the about containers, without the one that tells the origin.
+        about: Vec<String>,
+        /// Where it comes from.
+        origin: Origin,
+    },
     /// Withdrawn. What it was is kept, so that it can be restored.
     Deleted,
     /// Withdrawn, and its content forgotten.
     Erased,
     /// Live again with the content it had before its deletion.
     Restored,
+}
+
+/// Where a harvested record comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Its datestamp there, if that could be read.
+    pub datestamp: Option<Datestamp>,
+    /// The root element of one more about container, which says so.
+    pub provenance: String,
+    /// The part of `provenance` that differs each time the record is harvested and alone makes no change.
+    pub volatile: Range<usize>,
+}
+
+/// What a caller keeps beside the records, by a key of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The key, one of its kind in a repository.
+    pub key: String,
+    /// What it says; none takes the note away.
+    pub text: Option<String>,
+}
+
+/// What is known of a record without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Whether it is deleted.
+    pub deleted: bool,
+    /// Its datestamp where it was harvested from.
+    pub origin: Option<Datestamp>,
 }
 
 /// What a change did to the repository.

@@ -54,11 +54,11 @@ extern crate self as stook_store;
 #[path = "../tests/promises.rs"]
 mod promises_with_small_segments;
 
-pub use change::{Change, Content, Outcome};
+pub use change::{Change, Content, Known, Note, Origin, Outcome};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use position::Position;
 pub use store::{
-    Batch, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
+    Batch, Beside, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
     StoredRecord, Vanished,
 };

@@ -9,7 +9,7 @@ use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetS
 
 use crate::body::{Decompressor, Dictionary};
 use crate::sqlite::{self, Sqlite};
-use crate::{Change, Clock, Outcome, Position, StoreError};
+use crate::{Change, Clock, Known, Note, Outcome, Position, StoreError};
 
 /// A repository of this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,6 +76,15 @@ pub struct Quarantined {
     pub reason: String,
     /// Its first bytes.
     pub excerpt: Vec<u8>,
+}
+
+/// What is committed together with a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Notes to write or to take away.
+    pub notes: Vec<Note>,
+    /// What could not be published.
+    pub quarantined: Vec<Quarantined>,
 }
 
 /// One record as a page visits it.
@@ -253,6 +262,47 @@ impl Store {
     pub fn apply(&self, repository: RepositoryId, changes: Vec<Change>) -> Result<Vec<Outcome>, StoreError> {
         let batch = self.encoder(repository).encode(changes)?;
         self.importer(repository)?.commit(&batch)
+    }
+
+    /// Commits a batch, and what belongs to it, in one transaction: durable when this returns. A record that is
+    /// published leaves the quarantine. Of changes to the same record the batch may hold only one.
+    ///
+    /// # Errors
+    /// When the store cannot be written; nothing is kept then.
+    pub fn commit(&self, batch: &Batch, beside: &Beside) -> Result<Vec<Outcome>, StoreError> {
+        self.sqlite().commit_beside(&batch.inner, beside)
+    }
+
+    /// The notes whose keys begin with `prefix`, in order of their keys.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn notes(&self, repository: RepositoryId, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.sqlite().notes(repository, prefix)
+    }
+
+    /// The repositories that have a note of this key: their names and what it says.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn noted(&self, key: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.sqlite().noted(key)
+    }
+
+    /// Writes notes and nothing else, all or none.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn write_notes(&self, repository: RepositoryId, notes: &[Note]) -> Result<(), StoreError> {
+        self.sqlite().write_notes(repository, notes)
+    }
+
+    /// Replaces a note if it still says what is `expected`; `false` if somebody else was faster.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn swap_note(&self, repository: RepositoryId, expected: Option<&str>, note: &Note) -> Result<bool, StoreError> {
+        self.sqlite().swap_note(repository, expected, note)
     }
 
     /// Calls `visit` with each quarantined entry, oldest first.
@@ -465,6 +515,19 @@ impl Snapshot {
         mut visit: impl FnMut(&mut StoredRecord<'_>) -> Result<(), StoreError>,
     ) -> Result<bool, StoreError> {
         self.inner.record(repository, prefix, identifier, &mut visit)
+    }
+
+    /// What is known of a record without reading it; `None` if there is none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn known(
+        &self,
+        repository: RepositoryId,
+        prefix: &MetadataPrefix,
+        identifier: &str,
+    ) -> Result<Option<Known>, StoreError> {
+        self.inner.known(repository, prefix, identifier)
     }
 
     /// How many records, deleted ones included, the span holds.

@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod harvest;
 pub mod import;
 pub mod provider;
 pub mod web;

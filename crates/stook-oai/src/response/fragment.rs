@@ -37,11 +37,19 @@ pub fn content_fragment(metadata: &str, about: &[String]) -> Vec<u8> {
     out.extend_from_slice(metadata.as_bytes());
     out.extend_from_slice(b"</metadata>");
     for about in about {
-        out.extend_from_slice(b"<about>");
-        out.extend_from_slice(about.as_bytes());
-        out.extend_from_slice(b"</about>");
+        append_about(&mut out, about);
     }
     out
+}
+
+/// How an about container ends.
+pub const ABOUT_END: &[u8] = b"</about>";
+
+/// Appends one more about container to a fragment.
+pub fn append_about(fragment: &mut Vec<u8>, about: &str) {
+    fragment.extend_from_slice(b"<about>");
+    fragment.extend_from_slice(about.as_bytes());
+    fragment.extend_from_slice(ABOUT_END);
 }
 
 /// Takes apart what [`content_fragment`] made; nothing for other bytes.

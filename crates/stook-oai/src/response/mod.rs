@@ -11,7 +11,7 @@ mod list;
 mod read;
 mod write;
 
-pub use fragment::{Fragment, content_fragment, split_fragment};
+pub use fragment::{ABOUT_END, Fragment, append_about, content_fragment, split_fragment};
 pub use list::{HeaderRef, HeadersWriter, RecordsWriter, SetsWriter};
 pub use read::{Event, ReadError, ReadFault, ReadLimits, RecordsReader, ResponseReader};
 pub use write::{Echo, ResponseWriter};

@@ -13,10 +13,10 @@ use rusqlite::OptionalExtension;
 
 use super::encode::{Batch, Encoded, EncodedContent};
 use super::segment::Segments;
-use super::{Sqlite, Write};
+use super::{Sqlite, Write, notes, quarantine};
 use crate::body::{Decompressor, Digest, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
-use crate::{Outcome, Position, StoreError};
+use crate::{Beside, Outcome, Position, StoreError};
 
 /// What is known of a record before the change.
 #[derive(Clone, Copy)]
@@ -35,19 +35,37 @@ impl Sqlite {
         batch: &Batch,
         screen: &mut Screen<'_>,
     ) -> Result<(Vec<Outcome>, Published), StoreError> {
+        self.write(|write| self.publish(write, batch, screen))
+    }
+
+    /// Commits the batch and what belongs to it.
+    pub(crate) fn commit_beside(&self, batch: &Batch, beside: &Beside) -> Result<Vec<Outcome>, StoreError> {
         self.write(|write| {
-            let plans = compare(write, &batch.changes, screen)?;
-            let mut publication = Publication::new(self, write, batch)?;
-            let mut outcomes = Vec::with_capacity(plans.len());
-            for (change, plan) in batch.changes.iter().zip(plans) {
-                outcomes.push(match plan {
-                    Plan::Settled(outcome) => outcome,
-                    Plan::Publish(existing) => publication.publish(change, existing)?,
-                });
-            }
-            let published = publication.file()?;
-            Ok((outcomes, published))
+            let (outcomes, _) = self.publish(write, batch, &mut |_, _| Ok(None))?;
+            quarantine::release(&write.transaction, batch)?;
+            quarantine::put(&write.transaction, batch.repository, &beside.quarantined, write.stamp)?;
+            notes::put(&write.transaction, batch.repository, &beside.notes)?;
+            Ok(outcomes)
         })
+    }
+
+    fn publish(
+        &self,
+        write: &Write<'_>,
+        batch: &Batch,
+        screen: &mut Screen<'_>,
+    ) -> Result<(Vec<Outcome>, Published), StoreError> {
+        let plans = compare(write, &batch.changes, screen)?;
+        let mut publication = Publication::new(self, write, batch)?;
+        let mut outcomes = Vec::with_capacity(plans.len());
+        for (change, plan) in batch.changes.iter().zip(plans) {
+            outcomes.push(match plan {
+                Plan::Settled(outcome) => outcome,
+                Plan::Publish(existing) => publication.publish(change, existing)?,
+            });
+        }
+        let published = publication.file()?;
+        Ok((outcomes, published))
     }
 }
 
@@ -56,6 +74,13 @@ impl Sqlite {
 pub(super) struct Published {
     pub(super) first: Position,
     pub(super) last: Position,
+}
+
+/// A record as the index of identifiers knows it.
+struct Entered {
+    position: Position,
+    digest: Digest,
+    origin: Option<i64>,
 }
 
 enum Plan {
@@ -149,8 +174,8 @@ struct Publication<'a> {
     segments: Segments,
     first: Position,
     last: Position,
-    /// What the index of identifiers shall say: (format, identifier) → (position, digest).
-    idents: BTreeMap<(i64, &'a str), (Position, Digest)>,
+    /// What the index of identifiers shall say, by format and identifier.
+    idents: BTreeMap<(i64, &'a str), Entered>,
     /// New list members, to be sorted before they are written.
     members: Vec<(i64, Position)>,
     lists: HashMap<(i64, String), i64>,
@@ -203,6 +228,7 @@ impl<'a> Publication<'a> {
                 digest,
                 dictionary,
                 body,
+                ..
             } => {
                 self.insert(change, position, set_specs, false, *dictionary, Some(body))?;
                 (Outcome::Changed, *digest)
@@ -237,6 +263,7 @@ impl<'a> Publication<'a> {
                 digest,
                 dictionary,
                 body,
+                ..
             } => (Outcome::New, *digest, *dictionary, Some(body)),
             EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
             EncodedContent::Deleted | EncodedContent::Erased => {
@@ -333,8 +360,16 @@ impl<'a> Publication<'a> {
         position: Position,
         digest: Digest,
     ) -> Result<(), StoreError> {
-        self.idents
-            .insert((change.format, &change.identifier), (position, digest));
+        let origin = match change.content {
+            EncodedContent::Live { origin, .. } => origin,
+            _ => None,
+        };
+        let entered = Entered {
+            position,
+            digest,
+            origin,
+        };
+        self.idents.insert((change.format, &change.identifier), entered);
         for list in self.lists_of(change.format, set_specs)? {
             self.members.push((list, position));
         }
@@ -390,11 +425,12 @@ impl<'a> Publication<'a> {
         }
         let transaction = &self.write.transaction;
         let mut ident = transaction.prepare_cached(
-            "INSERT INTO ident VALUES (?1, ?2, ?3, ?4) ON CONFLICT (format, identifier)
-             DO UPDATE SET position = excluded.position, digest = excluded.digest",
+            "INSERT INTO ident VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (format, identifier)
+             DO UPDATE SET position = excluded.position, digest = excluded.digest, origin = excluded.origin",
         )?;
-        for ((format, identifier), (position, digest)) in &self.idents {
-            ident.execute((format, identifier, position.to_sql(), digest))?;
+        for ((format, identifier), entered) in &self.idents {
+            let (position, digest) = (entered.position.to_sql(), &entered.digest);
+            ident.execute((format, identifier, position, digest, entered.origin))?;
         }
         let segment = self.segments.append(transaction, self.first, self.idents.len())?;
         self.members.sort_unstable();

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::OptionalExtension;
-use stook_oai::MetadataPrefix;
-use stook_oai::response::content_fragment;
+use stook_oai::response::{ABOUT_END, append_about, content_fragment};
+use stook_oai::{Datestamp, MetadataPrefix};
 
 use super::Sqlite;
-use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, digest};
+use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, digest, digest_without};
 use crate::change::header_set_specs;
-use crate::{Change, Content, RepositoryId, StoreError};
+use crate::{Change, Content, Origin, RepositoryId, StoreError};
 
 /// Changes ready to be committed.
 pub(crate) struct Batch {
@@ -32,6 +33,8 @@ pub(super) enum EncodedContent {
         digest: Digest,
         dictionary: Option<i64>,
         body: Vec<u8>,
+        /// The datestamp at the source of a harvested record.
+        origin: Option<i64>,
     },
     Deleted,
     Erased,
@@ -62,13 +65,7 @@ impl Encoder {
 
     /// Encodes the changes, keeping their order.
     pub(crate) fn encode(&self, changes: Vec<Change>) -> Result<Batch, StoreError> {
-        let fragments: Vec<Option<Vec<u8>>> = changes
-            .iter()
-            .map(|change| match &change.content {
-                Content::Live { metadata, about } => Some(content_fragment(metadata, about)),
-                _ => None,
-            })
-            .collect();
+        let fragments: Vec<Option<Vec<u8>>> = changes.iter().map(|change| fragment(&change.content)).collect();
         let mut formats = HashMap::new();
         for change in &changes {
             if let Entry::Vacant(entry) = formats.entry(change.prefix.clone()) {
@@ -98,6 +95,16 @@ impl Encoder {
                         digest: digest(&set_specs, &fragment),
                         dictionary: format.dictionary.as_ref().map(|dictionary| dictionary.id),
                         body: compressor.compress(&fragment)?,
+                        origin: None,
+                    }
+                }
+                (Content::Harvested { origin, .. }, fragment) => {
+                    let fragment = fragment.unwrap_or_default();
+                    EncodedContent::Live {
+                        digest: digest_without(&set_specs, &fragment, volatile_part(&origin, fragment.len())),
+                        dictionary: format.dictionary.as_ref().map(|dictionary| dictionary.id),
+                        body: compressor.compress(&fragment)?,
+                        origin: origin.datestamp.map(Datestamp::unix),
                     }
                 }
                 (Content::Deleted, _) => EncodedContent::Deleted,
@@ -180,4 +187,27 @@ impl Encoder {
         self.sqlite.return_reader(reader);
         Ok(Some(dictionary))
     }
+}
+
+/// What the response will carry behind the header; a harvested record's origin is told by its last about.
+fn fragment(content: &Content) -> Option<Vec<u8>> {
+    match content {
+        Content::Live { metadata, about } => Some(content_fragment(metadata, about)),
+        Content::Harvested {
+            metadata,
+            about,
+            origin,
+        } => {
+            let mut fragment = content_fragment(metadata, about);
+            append_about(&mut fragment, &origin.provenance);
+            Some(fragment)
+        }
+        Content::Deleted | Content::Erased | Content::Restored => None,
+    }
+}
+
+/// Where in the fragment, whose end is the origin, the part lies that does not count as a change.
+fn volatile_part(origin: &Origin, fragment_length: usize) -> Range<usize> {
+    let start = fragment_length - ABOUT_END.len() - origin.provenance.len();
+    start + origin.volatile.start..start + origin.volatile.end
 }

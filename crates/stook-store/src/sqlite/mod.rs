@@ -9,6 +9,7 @@ mod check;
 mod commit;
 mod encode;
 mod import;
+mod notes;
 mod quarantine;
 mod schema;
 mod segment;

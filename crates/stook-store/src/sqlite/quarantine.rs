@@ -1,32 +1,18 @@
 //! What could not be published, kept for a person to look at.
 
+use rusqlite::Connection;
+use stook_oai::Datestamp;
+
+use super::encode::Batch;
 use super::{Importer, Sqlite};
 use crate::{Quarantined, RepositoryId, StoreError};
 
 impl Importer {
     /// Keeps what could not be published.
     pub(crate) fn quarantine(&mut self, entries: &[Quarantined]) -> Result<(), StoreError> {
-        let at = self.sqlite().system_now().unix();
-        let repository = self.repository().0;
-        self.sqlite().write(|write| {
-            let mut insert = write.transaction.prepare_cached(
-                "INSERT INTO quarantine (repository, source, line, identifier, reason, excerpt, at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?;
-            for entry in entries {
-                let line = i64::try_from(entry.line).unwrap_or(i64::MAX);
-                insert.execute((
-                    repository,
-                    &entry.source,
-                    line,
-                    &entry.identifier,
-                    &entry.reason,
-                    &entry.excerpt,
-                    at,
-                ))?;
-            }
-            Ok(())
-        })
+        let (now, repository) = (self.sqlite().system_now(), self.repository());
+        self.sqlite()
+            .write(|write| put(&write.transaction, repository, entries, now))
     }
 
     /// Forgets what earlier imports quarantined of this source, because it has now been read again to its end.
@@ -43,6 +29,47 @@ impl Importer {
             Ok(())
         })
     }
+}
+
+/// Quarantines entries in a transaction that is under way.
+pub(super) fn put(
+    connection: &Connection,
+    repository: RepositoryId,
+    entries: &[Quarantined],
+    now: Datestamp,
+) -> Result<(), StoreError> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO quarantine (repository, source, line, identifier, reason, excerpt, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for entry in entries {
+        let line = i64::try_from(entry.line).unwrap_or(i64::MAX);
+        insert.execute((
+            repository.0,
+            &entry.source,
+            line,
+            &entry.identifier,
+            &entry.reason,
+            &entry.excerpt,
+            now.unix(),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Lets go of the records of a batch: they have now been published.
+pub(super) fn release(connection: &Connection, batch: &Batch) -> Result<(), StoreError> {
+    let anything = connection
+        .prepare_cached("SELECT 1 FROM quarantine WHERE repository = ?1 LIMIT 1")?
+        .exists([batch.repository.0])?;
+    if anything {
+        let mut release =
+            connection.prepare_cached("DELETE FROM quarantine WHERE repository = ?1 AND identifier = ?2")?;
+        for change in &batch.changes {
+            release.execute((batch.repository.0, &change.identifier))?;
+        }
+    }
+    Ok(())
 }
 
 impl Sqlite {

@@ -109,6 +109,19 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE INDEX quarantine_by_place ON quarantine (repository, source, line);
     ",
+    // 2: harvested records, and what a harvester keeps beside them.
+    "
+    ALTER TABLE ident ADD COLUMN origin INTEGER;      -- the datestamp at the source; null if not harvested
+
+    CREATE TABLE note (
+        repository INTEGER NOT NULL REFERENCES repository,
+        key        TEXT NOT NULL,
+        text       TEXT NOT NULL,
+        PRIMARY KEY (repository, key)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE INDEX quarantine_by_identifier ON quarantine (repository, identifier);
+    ",
 ];
 
 /// The version this program writes.

@@ -12,7 +12,7 @@ use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 use super::catalog::DESCRIPTION_SEPARATOR;
 use super::{Reader, Sqlite, last_position};
 use crate::body::{Decompressor, Dictionary};
-use crate::{List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
+use crate::{Known, List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
 
 /// A read transaction.
 pub(crate) struct Snapshot {
@@ -219,6 +219,31 @@ impl Snapshot {
             .transpose()?;
         visit(&mut stored_record(row, dictionary.as_deref(), decompressor)?)?;
         Ok(true)
+    }
+
+    /// What is known of a record without reading it.
+    pub(crate) fn known(
+        &self,
+        repository: RepositoryId,
+        prefix: &MetadataPrefix,
+        identifier: &str,
+    ) -> Result<Option<Known>, StoreError> {
+        let connection = &self.reader()?.connection;
+        let found = connection
+            .prepare_cached(
+                "SELECT record.deleted, ident.origin FROM format
+                 JOIN ident ON ident.format = format.id AND ident.identifier = ?3
+                 JOIN record ON record.position = ident.position
+                 WHERE format.repository = ?1 AND format.prefix = ?2",
+            )?
+            .query_row((repository.0, prefix.as_str(), identifier), |row| {
+                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?))
+            })
+            .optional()?;
+        Ok(found.map(|(deleted, origin)| Known {
+            deleted,
+            origin: origin.and_then(Datestamp::from_unix),
+        }))
     }
 
     /// How many records the span holds, without visiting them: whole segments by their tallies, the two at its ends

@@ -2,15 +2,15 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use stook_oai::MetadataPrefix;
 use stook_store::Importer;
 
 use super::session::{Place, Session};
-use super::{Ending, progress};
+use super::{Ending, progress, stop};
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::web::landing::grouped;
 
@@ -77,7 +77,7 @@ impl Import {
         let session = Session::open(place)?;
         let options = self.options(&session)?;
         let inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
-        let stop = stop_on_signal()?;
+        let stop = stop::on_signal("Stopping after the batch in hand …")?;
         let mut importer = session.store.importer(session.repository)?;
         let summary = import(&session, &mut importer, &inputs, &Arc::new(options), &stop)?;
         report(&summary);
@@ -209,26 +209,6 @@ fn report(summary: &Summary) {
             grouped(summary.broken_sources)
         );
     }
-}
-
-/// A flag that Ctrl-C and SIGTERM set; a second one ends the program at once, which loses nothing committed.
-fn stop_on_signal() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting")?;
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
-        runtime.block_on(async {
-            crate::provider::serve::asked_to_stop().await;
-            flag.store(true, Relaxed);
-            eprintln!("Stopping after the batch in hand …");
-            crate::provider::serve::asked_to_stop().await;
-            std::process::exit(130);
-        });
-    })?;
-    Ok(stop)
 }
 
 fn shape(name: &str) -> Result<Shape, String> {

@@ -7,6 +7,7 @@ mod check;
 mod delete;
 mod demo;
 mod export;
+mod harvest;
 mod import;
 mod init;
 mod man;
@@ -16,7 +17,9 @@ mod restore;
 mod serve;
 mod session;
 mod set;
+mod source;
 mod status;
+mod stop;
 
 use std::process::ExitCode;
 
@@ -53,6 +56,9 @@ struct Cli {
 enum Command {
     Init(init::Init),
     Import(Box<import::Import>),
+    Harvest(Box<harvest::Harvest>),
+    #[command(subcommand)]
+    Source(source::SourceCommand),
     Serve(serve::Serve),
     Status(status::Status),
     Export(export::Export),
@@ -95,6 +101,8 @@ fn dispatch(cli: Cli) -> Result<Ending> {
     match cli.command {
         Command::Init(command) => command.run(&place),
         Command::Import(command) => command.run(&place),
+        Command::Harvest(command) => command.run(&place),
+        Command::Source(command) => command.run(&place),
         Command::Serve(command) => command.run(&place),
         Command::Status(command) => command.run(&place),
         Command::Export(command) => command.run(&place),

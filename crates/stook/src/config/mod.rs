@@ -18,8 +18,8 @@ use stook_oai::MetadataPrefix;
 
 pub(crate) use check::is_url;
 pub use settings::{
-    Access, Branding, Coding, Eprints, GranularityName, HouseFormat, LogFormat, Network, Repository, Rights, Server,
-    User,
+    Access, Branding, Coding, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network, Repository, Rights,
+    Server, Source, User,
 };
 pub use text::{commented, documentation};
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub repository: Vec<Repository>,
     /// Formats of one's own.
     pub format: Vec<HouseFormat>,
+    /// How to harvest.
+    pub harvest: Harvest,
 }
 
 impl Config {

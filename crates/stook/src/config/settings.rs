@@ -142,6 +142,80 @@ settings! {
     }
 }
 
+settings! {
+    /// How the program harvests, whatever the source.
+    Harvest {
+        contact: String = String::new(),
+            "Mail address of a person, sent with every request. Empty: the first of admin_emails.";
+        sources_at_once: usize = 16,
+            "Sources harvested at the same time by `stook harvest --all`.";
+        requests_per_host: usize = 2,
+            "Requests to one host at the same time.";
+    }
+}
+
+settings! {
+    /// How one source is harvested.
+    Source {
+        url: String = String::new(),
+            "Its base URL.";
+        prefixes: Vec<String> = vec!["oai_dc".into()],
+            "The formats to harvest.";
+        sets: Vec<String> = vec![],
+            "The sets to harvest; none means everything.";
+        from: String = String::new(),
+            "Only records changed since this date.";
+        until: String = String::new(),
+            "Only records changed up to this date.";
+        every_hours: u32 = 24,
+            "How often `stook harvest --all` asks for changes; 0 means never.";
+        overlap_seconds: u64 = 300,
+            "How far before its last answer the next harvest begins, for records that surface late. With dates in days it is at least one day.";
+        pause_milliseconds: u64 = 0,
+            "Pause between two requests.";
+        retries: u32 = 6,
+            "How often a request that fails is tried again, with growing pauses.";
+        retry_milliseconds: u64 = 2_000,
+            "The first of those pauses; each next one is twice as long.";
+        longest_wait_seconds: u64 = 3_600,
+            "The longest Retry-After that is waited for; beyond it the harvest ends and goes on next time.";
+        read_timeout_seconds: u64 = 120,
+            "How long the source may send nothing.";
+        answer_timeout_minutes: u64 = 120,
+            "How long one answer may take altogether.";
+        max_answer_megabytes: u64 = 4_096,
+            "The largest answer, unpacked.";
+        max_record_megabytes: u64 = 64,
+            "The largest record; larger ones are quarantined.";
+        max_unpacking: u64 = 200,
+            "How many times its size a compressed answer may unpack to.";
+        max_depth: usize = 256,
+            "How deep elements may be nested.";
+        max_redirects: u32 = 5,
+            "How many redirects are followed.";
+        max_deletions: u8 = 10,
+            "Percentage of the records that `--verify` may delete without being told.";
+        strict: bool = false,
+            "Refuse what breaks the protocol instead of reading it all the same.";
+        user: String = String::new(),
+            "Name for HTTP basic authentication.";
+        password: String = String::new(),
+            "Its password.";
+        token: String = String::new(),
+            "Bearer token, instead of name and password.";
+        headers: Vec<String> = vec![],
+            "More request headers, as \"Name: value\".";
+        proxy: String = String::new(),
+            "URL of an HTTP proxy. Empty: as the environment says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).";
+        ca_file: String = String::new(),
+            "File of certificates (PEM) to trust instead of the usual authorities.";
+        accept_bad_certificates: bool = false,
+            "Do not verify TLS certificates. Said in every report.";
+        serve: bool = true,
+            "Serve what was harvested as a repository of its own.";
+    }
+}
+
 /// An address or a range of addresses: `192.0.2.1`, `192.0.2.0/24`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::settings::{Access, HouseFormat, Repository, Server, Setting, toml_text};
+use super::settings::{Access, Harvest, HouseFormat, Repository, Server, Setting, Source, toml_text};
 
 /// The commented file of `stook init`: what was answered is set, everything else stands there as a comment.
 pub fn commented(store: &str, listen: &str, repository: &Repository) -> String {
@@ -103,6 +103,16 @@ pub fn documentation() -> String {
             "`[[format]]`",
             "A metadata format of your own, beside the well-known ones.",
             HouseFormat::table(),
+        ),
+        (
+            "`[harvest]`",
+            "How the program harvests, whatever the source.",
+            Harvest::table(),
+        ),
+        (
+            "Settings of a source",
+            "Kept in the store, not in this file: `stook source add NAME URL SETTING=VALUE …`, `stook source edit`.",
+            Source::table(),
         ),
     ];
     for (name, what, settings) in groups {

@@ -1,0 +1,268 @@
+//! `stook harvest`: copy what other repositories have.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use indicatif::ProgressBar;
+use stook_oai::UtcDatetime;
+use stook_store::Store;
+
+use super::session::{Place, open_store};
+use super::{Ending, progress, stop};
+use crate::config::{Config, Source};
+use crate::harvest::source::{self, KnownSource};
+use crate::harvest::{Outside, Polite, Quirks, Report, Wanted};
+use crate::web::landing::grouped;
+
+/// Harvest other repositories into the store
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  stook harvest https://example.org/oai                 everything it has in Dublin Core
+  stook harvest https://example.org/oai --prefix marc21 --set maps --from 2024-01-01
+  stook harvest example                                 what changed at a source since the last time
+  stook harvest --all                                   every source that is due (see stook source)
+  stook harvest example --verify                        compare identifiers and mend the differences
+
+A harvest that is interrupted, by Ctrl-C or by force, goes on where it was. Running it again asks only for
+what changed since, by the source's own clock. The exit code is 1 if something is missing.")]
+pub(super) struct Harvest {
+    /// Base URLs, or names of sources
+    #[arg(value_name = "SOURCE", required_unless_present = "all", conflicts_with = "all")]
+    sources: Vec<String>,
+    /// Every source that is due
+    #[arg(long)]
+    all: bool,
+    /// The format to harvest; may be repeated  [default: oai_dc]
+    #[arg(long = "prefix", value_name = "PREFIX")]
+    prefixes: Vec<String>,
+    /// Only this set; may be repeated
+    #[arg(long = "set", value_name = "SET")]
+    sets: Vec<String>,
+    /// Only records changed since this date
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    from: Option<UtcDatetime>,
+    /// Only records changed up to this date
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    until: Option<UtcDatetime>,
+    /// Everything once more, not only what changed
+    #[arg(long)]
+    full: bool,
+    /// Refuse what breaks the protocol instead of reading it all the same
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Harvest {
+    pub(super) fn run(self, place: &Place) -> Result<Ending> {
+        let config = config(place)?;
+        let store = open_store(&config)?;
+        let sources = if self.all { due(&store)? } else { self.named(&store)? };
+        if sources.is_empty() {
+            println!("No source is due. Try: stook source list");
+            return Ok(Ending::Fine);
+        }
+        let stop = stop::on_signal("Stopping after the page in hand …")?;
+        let polite = Polite::new(config.harvest.requests_per_host);
+        let wanted = Wanted {
+            from: self.from,
+            until: self.until,
+            full: self.full,
+        };
+        let contact = contact(&config);
+        let bar = progress::spinner("{spinner} {msg}  {elapsed}");
+        let totals = Mutex::new(vec![(0, None); sources.len()]);
+        let next = AtomicUsize::new(0);
+        let findings = AtomicUsize::new(0);
+        let worker = || -> Result<()> {
+            while let Some(source) = sources.get(next.fetch_add(1, Relaxed)) {
+                let at = sources.iter().position(|other| other.name == source.name).unwrap_or(0);
+                let outside = Outside {
+                    contact: &contact,
+                    polite: &polite,
+                    stop: &stop,
+                    progress: &|report, advertised| show(&bar, &totals, at, report, advertised),
+                };
+                let outcome = source::harvest(&store, source, wanted.clone(), &outside);
+                bar.suspend(|| tell(source, &outcome));
+                match outcome {
+                    Ok(report) if report.complete && report.quarantined == 0 => {}
+                    Ok(_) => drop(findings.fetch_add(1, Relaxed)),
+                    Err(error) if sources.len() == 1 => return Err(error),
+                    Err(_) => drop(findings.fetch_add(1, Relaxed)),
+                }
+                if stop.load(Relaxed) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let threads = config.harvest.sources_at_once.clamp(1, sources.len());
+        let results: Vec<Result<()>> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+            running
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(anyhow!("a harvest failed; the panic is above")))
+                })
+                .collect()
+        });
+        bar.finish_and_clear();
+        results.into_iter().collect::<Result<Vec<()>>>()?;
+        Ok(if findings.load(Relaxed) > 0 {
+            Ending::Findings
+        } else {
+            Ending::Fine
+        })
+    }
+
+    /// The sources named on the command line; a URL that is new becomes one.
+    fn named(&self, store: &Store) -> Result<Vec<KnownSource>> {
+        let known = source::all(store)?;
+        let mut sources = Vec::new();
+        for text in &self.sources {
+            let found = known
+                .iter()
+                .find(|source| source.name == *text || source.settings.url == *text);
+            let mut source = match found {
+                Some(source) => source.clone(),
+                None if text.contains("://") => KnownSource {
+                    name: name_for(text, &known)?,
+                    settings: Source {
+                        url: text.clone(),
+                        ..Source::default()
+                    },
+                    quirks: Quirks::default(),
+                    report: None,
+                },
+                None => source::named(store, text)?,
+            };
+            if !self.prefixes.is_empty() {
+                source.settings.prefixes.clone_from(&self.prefixes);
+            }
+            if !self.sets.is_empty() {
+                source.settings.sets.clone_from(&self.sets);
+            }
+            source.settings.strict |= self.strict;
+            if found.is_none() {
+                source::keep(store, &source.name, &source.settings, &source.quirks)?;
+            }
+            sources.push(source);
+        }
+        Ok(sources)
+    }
+}
+
+/// The configuration; without a file, a store beside the place where one would be.
+pub(super) fn config(place: &Place) -> Result<Config> {
+    if place.config.exists() {
+        return Config::load(&place.config, None);
+    }
+    let folder = place.config.parent().unwrap_or(std::path::Path::new(""));
+    Ok(Config {
+        store: folder.join("stook.db"),
+        ..Config::default()
+    })
+}
+
+fn contact(config: &Config) -> String {
+    if !config.harvest.contact.is_empty() {
+        return config.harvest.contact.clone();
+    }
+    let emails = config.repository.iter().flat_map(|repository| &repository.admin_emails);
+    emails.into_iter().next().cloned().unwrap_or_default()
+}
+
+/// The sources whose time has come.
+fn due(store: &Store) -> Result<Vec<KnownSource>> {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let mut sources = source::all(store)?;
+    sources.retain(|source| {
+        let every = i64::from(source.settings.every_hours) * 3_600;
+        let finished = source
+            .report
+            .as_ref()
+            .filter(|report| report.complete)
+            .and_then(|report| report.ended);
+        every > 0 && finished.is_none_or(|ended| ended + every <= now)
+    });
+    Ok(sources)
+}
+
+/// A name made of the URL, unlike all others.
+pub(super) fn name_for(url: &str, known: &[KnownSource]) -> Result<String> {
+    let url = url::Url::parse(url).with_context(|| format!("{url:?} is not a URL"))?;
+    let Some(host) = url.host_str() else {
+        bail!("{url} names no host")
+    };
+    let mut name = host.trim_start_matches("www.").to_owned();
+    if known.iter().any(|source| source.name == name) {
+        let path: String = url
+            .path()
+            .chars()
+            .map(|letter| if letter.is_alphanumeric() { letter } else { '-' })
+            .collect();
+        name = format!("{name}{}", path.trim_end_matches('-'));
+    }
+    let mut candidate = name.clone();
+    for number in 2.. {
+        if known.iter().all(|source| source.name != candidate) {
+            break;
+        }
+        candidate = format!("{name}-{number}");
+    }
+    Ok(candidate)
+}
+
+fn date(text: &str) -> Result<UtcDatetime, String> {
+    UtcDatetime::parse(text).map_err(|_| "write it as 2024-01-31 or 2024-01-31T23:59:59Z".to_owned())
+}
+
+type Totals = Mutex<Vec<(u64, Option<u64>)>>;
+
+/// One line for all sources: records, of how many, what went wrong.
+fn show(bar: &ProgressBar, totals: &Totals, at: usize, report: &Report, advertised: Option<u64>) {
+    let mut totals = totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    totals[at] = (report.received, advertised.or(totals[at].1));
+    let received: u64 = totals.iter().map(|(received, _)| received).sum();
+    let of: Option<u64> = totals.iter().map(|(_, advertised)| *advertised).sum();
+    let seconds = bar.elapsed().as_secs_f64().max(0.1);
+    let rate = received as f64 / seconds;
+    let mut line = format!("{} records", grouped(received));
+    if let Some(of) = of.filter(|of| *of >= received) {
+        let left = (of - received) as f64 / rate.max(0.1);
+        line = format!(
+            "{} of {} records, {} left",
+            grouped(received),
+            grouped(of),
+            indicatif::HumanDuration(std::time::Duration::from_secs_f64(left))
+        );
+    }
+    line = format!("{line}, {}/s", grouped(rate as u64));
+    if report.retries > 0 {
+        line = format!("{line}, {} retries", grouped(report.retries));
+    }
+    if report.quarantined > 0 {
+        line = format!("{line}, {} quarantined", grouped(report.quarantined));
+    }
+    bar.set_message(line);
+}
+
+fn tell(source: &KnownSource, outcome: &Result<Report>) {
+    match outcome {
+        Ok(report) => {
+            print!("{}: {report}", source.name);
+            if report.quarantined > 0 {
+                println!("What could not be saved: stook quarantine --repository {}", source.name);
+            }
+        }
+        Err(error) => eprintln!("{}: {}", source.name, super::in_words(error)),
+    }
+}

@@ -1,0 +1,35 @@
+//! The harvester: a remote repository becomes records in the store, and it can prove that none is missing.
+//!
+//! ```text
+//! run        one source: identify → formats → sets → windows → pages, and what to do about trouble
+//! fetch      a request becomes a page: asking again, waiting, knowing when to stop
+//!   client     one HTTP request: to whom it may go and what it carries     (address, polite)
+//!   body       unpacked and bounded
+//!   page       read into entries
+//! collect    entries → deliveries, in parts if the page is large
+//! sink       deliveries → store: records, token and ledger in one transaction  (provenance)
+//! ledger     windows: asked for, received, committed, missing
+//! quirks     what a source needs, learned once
+//! report     what happened
+//! ```
+
+mod address;
+mod body;
+mod client;
+mod collect;
+mod fetch;
+pub mod ledger;
+mod page;
+pub mod polite;
+mod provenance;
+pub mod quirks;
+pub mod report;
+mod run;
+mod sink;
+pub mod source;
+
+pub use polite::Polite;
+pub use quirks::Quirks;
+pub use report::Report;
+pub use run::{Harvest, Memory, Outside, Wanted};
+pub use sink::{Delivery, Harvested, Place, Sink, StoreSink};

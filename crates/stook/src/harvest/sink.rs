@@ -1,0 +1,249 @@
+//! Where harvested records go: into the store, page and ledger in one transaction.
+//!
+//! ```text
+//! harvest thread:   Harvested records + notes ─► channel ─┐
+//! committing thread:  changes ◄─ checked, with provenance ◄┘ ─► encode ─► commit, several pages at once
+//! ```
+//! The source is asked for the next page while the last one is being written.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::JoinHandle;
+
+use anyhow::{Result, anyhow};
+use stook_oai::{Datestamp, Identifier, MetadataPrefix, SetSpec};
+use stook_store::{Beside, Change, Content, Encoder, Note, Origin, Outcome, Quarantined, RepositoryId, Store};
+
+use super::provenance::{Found, is_provenance, provenance};
+
+/// Records in one transaction, at most about so many.
+const BATCH_RECORDS: usize = 4_000;
+/// Deliveries that may wait for the writer.
+const WAITING: usize = 8;
+
+/// A record as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Harvested {
+    /// The item.
+    pub identifier: Identifier,
+    /// Its datestamp, if it could be read.
+    pub datestamp: Option<Datestamp>,
+    /// Its datestamp, as written.
+    pub datestamp_text: String,
+    /// Its sets.
+    pub set_specs: Vec<SetSpec>,
+    /// Its metadata; none if it is deleted.
+    pub metadata: Option<String>,
+    /// What is said about it.
+    pub about: Vec<String>,
+}
+
+/// Some records, and what the ledger says once they are saved.
+#[derive(Debug, Default)]
+pub struct Delivery {
+    /// The records.
+    pub records: Vec<Harvested>,
+    /// Their format.
+    pub prefix: Option<MetadataPrefix>,
+    /// Its namespace, for provenance.
+    pub namespace: String,
+    /// When the answer that held them was made, as written.
+    pub harvest_date: String,
+    /// Notes to write together with them.
+    pub notes: Vec<Note>,
+    /// What could not be saved.
+    pub quarantined: Vec<Quarantined>,
+}
+
+/// Takes deliveries, in order.
+pub trait Sink {
+    /// Takes one; it is safe only after [`settle`](Self::settle).
+    ///
+    /// # Errors
+    /// When it, or one before it, cannot be saved.
+    fn deliver(&mut self, delivery: Delivery) -> Result<()>;
+
+    /// Waits until everything delivered is safe; says what became of the records since the last time.
+    ///
+    /// # Errors
+    /// When something could not be saved.
+    fn settle(&mut self) -> Result<Vec<Outcome>>;
+}
+
+/// What the store needs to know of a source.
+#[derive(Clone)]
+pub struct Place {
+    /// The store.
+    pub store: Store,
+    /// The repository of the source in it.
+    pub repository: RepositoryId,
+    /// The source's base URL, for provenance.
+    pub base_url: String,
+}
+
+/// The store as a sink.
+pub struct StoreSink {
+    sender: Option<SyncSender<Message>>,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+enum Message {
+    Delivery(Delivery),
+    Settle(SyncSender<Vec<Outcome>>),
+}
+
+impl StoreSink {
+    /// Begins to commit for a source.
+    pub fn new(place: Place) -> StoreSink {
+        let (sender, receiver) = sync_channel(WAITING);
+        let thread = std::thread::spawn(move || {
+            let encoder = place.store.encoder(place.repository);
+            Committer {
+                place,
+                encoder,
+                outcomes: Vec::new(),
+            }
+            .run(&receiver)
+        });
+        StoreSink {
+            sender: Some(sender),
+            thread: Some(thread),
+        }
+    }
+
+    fn send(&mut self, message: Message) -> Result<()> {
+        let sent = self.sender.as_ref().is_some_and(|sender| sender.send(message).is_ok());
+        if sent { Ok(()) } else { Err(self.failure()) }
+    }
+
+    /// Why the committing thread is gone.
+    fn failure(&mut self) -> anyhow::Error {
+        drop(self.sender.take());
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(Err(error))) => error,
+            _ => anyhow!("what was harvested can no longer be saved"),
+        }
+    }
+}
+
+impl Sink for StoreSink {
+    fn deliver(&mut self, delivery: Delivery) -> Result<()> {
+        self.send(Message::Delivery(delivery))
+    }
+
+    fn settle(&mut self) -> Result<Vec<Outcome>> {
+        let (reply, settled) = sync_channel(1);
+        self.send(Message::Settle(reply))?;
+        settled.recv().map_err(|_| self.failure())
+    }
+}
+
+impl Drop for StoreSink {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Committer {
+    place: Place,
+    encoder: Encoder,
+    outcomes: Vec<Outcome>,
+}
+
+impl Committer {
+    fn run(mut self, receiver: &Receiver<Message>) -> Result<()> {
+        let mut next = receiver.recv().ok();
+        while let Some(message) = next.take() {
+            match message {
+                Message::Settle(reply) => {
+                    let _ = reply.send(std::mem::take(&mut self.outcomes));
+                }
+                Message::Delivery(first) => {
+                    let mut together = vec![first];
+                    let mut records = together[0].records.len();
+                    // Whatever waits already shares the transaction, and so the wait for the disk.
+                    while records < BATCH_RECORDS {
+                        match receiver.try_recv() {
+                            Ok(Message::Delivery(delivery)) => {
+                                records += delivery.records.len();
+                                together.push(delivery);
+                            }
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
+                            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                        }
+                    }
+                    self.commit(together)?;
+                    if next.is_some() {
+                        continue;
+                    }
+                }
+            }
+            next = receiver.recv().ok();
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, deliveries: Vec<Delivery>) -> Result<()> {
+        let mut beside = Beside::default();
+        let mut changes: Vec<Change> = Vec::new();
+        let mut places: HashMap<(MetadataPrefix, String), usize> = HashMap::new();
+        for delivery in deliveries {
+            beside.notes.extend(delivery.notes);
+            beside.quarantined.extend(delivery.quarantined);
+            let Some(prefix) = delivery.prefix else { continue };
+            for record in delivery.records {
+                let change = self.change(record, &prefix, &delivery.namespace, &delivery.harvest_date);
+                // What comes later is newer.
+                match places.entry((prefix.clone(), change.identifier.as_str().to_owned())) {
+                    std::collections::hash_map::Entry::Occupied(at) => changes[*at.get()] = change,
+                    std::collections::hash_map::Entry::Vacant(free) => {
+                        free.insert(changes.len());
+                        changes.push(change);
+                    }
+                }
+            }
+        }
+        let batch = self.encoder.encode(changes)?;
+        self.outcomes.extend(self.place.store.commit(&batch, &beside)?);
+        Ok(())
+    }
+
+    fn change(&self, record: Harvested, prefix: &MetadataPrefix, namespace: &str, harvest_date: &str) -> Change {
+        let content = match record.metadata {
+            None => Content::Deleted,
+            Some(metadata) => {
+                let (earlier, about): (Vec<String>, Vec<String>) =
+                    record.about.into_iter().partition(|about| is_provenance(about));
+                let found = Found {
+                    base_url: &self.place.base_url,
+                    identifier: record.identifier.as_str(),
+                    datestamp: &record.datestamp_text,
+                    metadata_namespace: namespace,
+                    harvest_date,
+                };
+                let (provenance, volatile) = provenance(&found, earlier.first().map(String::as_str));
+                Content::Harvested {
+                    metadata,
+                    about,
+                    origin: Origin {
+                        datestamp: record.datestamp,
+                        provenance,
+                        volatile,
+                    },
+                }
+            }
+        };
+        Change {
+            identifier: record.identifier,
+            prefix: prefix.clone(),
+            set_specs: record.set_specs,
+            content,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A source in the store: its settings, its quirks, its last report, and a harvest of it.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use stook_oai::{MetadataFormat, MetadataPrefix, Set};
+use stook_store::{Known, Note, RepositoryId, Store};
+
+use super::ledger::Ledger;
+use super::quirks::Quirks;
+use super::report::Report;
+use super::run::{Harvest, Memory, Outside, Wanted};
+use super::sink::{Place, StoreSink};
+use crate::config::Source;
+
+const SETTINGS: &str = "source";
+const QUIRKS: &str = "quirks";
+const REPORT: &str = "report";
+const LEASE: &str = "lease";
+/// A harvest that has not been heard of for so long is taken to be dead.
+const LEASE_SECONDS: i64 = 900;
+
+/// A source that the store knows.
+#[derive(Clone, Debug)]
+pub struct KnownSource {
+    /// Its name, which is its repository's in the store.
+    pub name: String,
+    /// How it is harvested.
+    pub settings: Source,
+    /// What it needs.
+    pub quirks: Quirks,
+    /// How its last harvest went.
+    pub report: Option<Report>,
+}
+
+/// All sources, in order of their names.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn all(store: &Store) -> Result<Vec<KnownSource>> {
+    let mut sources = Vec::new();
+    for (name, _) in store.noted(SETTINGS)? {
+        sources.push(named(store, &name)?);
+    }
+    Ok(sources)
+}
+
+/// The source of this name.
+///
+/// # Errors
+/// When there is none, or the store cannot be read.
+pub fn named(store: &Store, name: &str) -> Result<KnownSource> {
+    let repository = store.repository(name);
+    let notes: HashMap<String, String> = match repository {
+        Ok(repository) => store.notes(repository, "")?.into_iter().collect(),
+        Err(_) => HashMap::new(),
+    };
+    let Some(settings) = notes.get(SETTINGS) else {
+        bail!("there is no source {name:?}\nTry: stook source list, or stook source add {name} URL");
+    };
+    let quirks = notes.get(QUIRKS).map(|text| serde_json::from_str(text));
+    let report = notes.get(REPORT).map(|text| serde_json::from_str(text));
+    Ok(KnownSource {
+        name: name.to_owned(),
+        settings: serde_json::from_str(settings).context("reading the settings of a source")?,
+        quirks: quirks
+            .transpose()
+            .context("reading the quirks of a source")?
+            .unwrap_or_default(),
+        report: report.transpose().context("reading the report of a source")?,
+    })
+}
+
+/// Keeps a source.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn keep(store: &Store, name: &str, settings: &Source, quirks: &Quirks) -> Result<()> {
+    let repository = store.declare_repository(name)?;
+    store.write_notes(repository, &[note(SETTINGS, settings)?, note(QUIRKS, quirks)?])?;
+    Ok(())
+}
+
+fn note(key: &str, value: &impl serde::Serialize) -> Result<Note> {
+    Ok(Note {
+        key: key.to_owned(),
+        text: Some(serde_json::to_string(value).context("writing a note")?),
+    })
+}
+
+fn now() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// Harvests a source into its repository in the store.
+///
+/// # Errors
+/// When the store cannot be used, or somebody else harvests the source. Whatever the source does is in the report.
+pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
+    let repository = store.declare_repository(&source.name)?;
+    let lease = Lease::take(store, repository, &source.name)?;
+    let mut memory = StoreMemory {
+        store: store.clone(),
+        repository,
+    };
+    let mut sink = StoreSink::new(Place {
+        store: store.clone(),
+        repository,
+        base_url: source.settings.url.clone(),
+    });
+    let began = now();
+    let mut harvest = Harvest::new(
+        &source.settings,
+        source.quirks.clone(),
+        wanted,
+        outside,
+        &mut sink,
+        &mut memory,
+    )?;
+    harvest.report.began = began;
+    harvest.run()?;
+    let (mut report, quirks) = (harvest.report, harvest.quirks);
+    report.ended = Some(now());
+    store.write_notes(repository, &[note(QUIRKS, &quirks)?, note(REPORT, &report)?])?;
+    lease.give_back()?;
+    Ok(report)
+}
+
+/// The right to harvest a source; ends by itself when its holder dies.
+struct Lease<'a> {
+    store: &'a Store,
+    repository: RepositoryId,
+    text: String,
+}
+
+impl<'a> Lease<'a> {
+    fn take(store: &'a Store, repository: RepositoryId, name: &str) -> Result<Lease<'a>> {
+        let held = store
+            .notes(repository, LEASE)?
+            .into_iter()
+            .find(|(key, _)| key == LEASE);
+        let held = held.map(|(_, text)| text);
+        let (pid, boot) = (std::process::id(), now());
+        if let Some(text) = &held {
+            let mut parts = text.split(' ');
+            let until: i64 = parts.next().and_then(|until| until.parse().ok()).unwrap_or(0);
+            let owner: u32 = parts.next().and_then(|owner| owner.parse().ok()).unwrap_or(0);
+            if until > now() && owner != pid && is_alive(owner) {
+                bail!("{name} is being harvested by process {owner}\nTry: wait until it has finished");
+            }
+        }
+        let text = format!("{} {pid} {boot}", now() + LEASE_SECONDS);
+        let taken = store.swap_note(
+            repository,
+            held.as_deref(),
+            &Note {
+                key: LEASE.into(),
+                text: Some(text.clone()),
+            },
+        )?;
+        if !taken {
+            bail!("{name} has just been taken by another harvest\nTry: wait until it has finished");
+        }
+        Ok(Lease {
+            store,
+            repository,
+            text,
+        })
+    }
+
+    fn give_back(self) -> Result<()> {
+        let note = Note {
+            key: LEASE.into(),
+            text: None,
+        };
+        self.store.swap_note(self.repository, Some(&self.text), &note)?;
+        Ok(())
+    }
+}
+
+/// Whether a process of this machine is there; where that cannot be told, it is taken to be.
+fn is_alive(process: u32) -> bool {
+    let proc = std::path::Path::new("/proc");
+    !proc.join("self").exists() || proc.join(process.to_string()).exists()
+}
+
+/// The store as a harvest's memory.
+struct StoreMemory {
+    store: Store,
+    repository: RepositoryId,
+}
+
+impl Memory for StoreMemory {
+    fn ledger(&self, prefix: &str, set: &str) -> Result<Ledger> {
+        Ledger::load(&self.store, self.repository, prefix, set)
+    }
+
+    fn declare_format(&mut self, format: &MetadataFormat) -> Result<()> {
+        Ok(self.store.declare_format(self.repository, format)?)
+    }
+
+    fn define_set(&mut self, set: &Set) -> Result<()> {
+        Ok(self.store.define_set(self.repository, set)?)
+    }
+
+    fn known(&self, prefix: &MetadataPrefix, identifier: &str) -> Result<Option<Known>> {
+        Ok(self.store.read()?.known(self.repository, prefix, identifier)?)
+    }
+}
+
+/// Forgets a source and its ledger. Its records stay.
+///
+/// # Errors
+/// When there is none, or the store cannot be written.
+pub fn forget(store: &Store, name: &str) -> Result<()> {
+    named(store, name)?;
+    let repository = store.repository(name)?;
+    let notes: Vec<Note> = store
+        .notes(repository, "")?
+        .into_iter()
+        .map(|(key, _)| Note { key, text: None })
+        .collect();
+    Ok(store.write_notes(repository, &notes)?)
+}
+
+/// Whether the settings can be used at all.
+///
+/// # Errors
+/// With what is wrong and what to try.
+pub fn check(settings: &Source) -> Result<()> {
+    super::client::Client::new(settings, "")?;
+    for prefix in &settings.prefixes {
+        MetadataPrefix::parse(prefix).with_context(|| format!("prefix {prefix:?}"))?;
+    }
+    for set in &settings.sets {
+        stook_oai::SetSpec::parse(set).with_context(|| format!("set {set:?}"))?;
+    }
+    for date in [&settings.from, &settings.until] {
+        if !date.is_empty() {
+            stook_oai::UtcDatetime::parse(date).with_context(|| format!("date {date:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The settings as they may be shown.
+///
+/// # Errors
+/// None that are known.
+pub fn without_secrets(settings: &Source) -> Result<serde_json::Value> {
+    let mut value = serde_json::to_value(settings)?;
+    for secret in ["password", "token"] {
+        if value[secret] != "" {
+            value[secret] = "(secret)".into();
+        }
+    }
+    if let Some(headers) = value["headers"].as_array_mut() {
+        for header in headers {
+            let name = header
+                .as_str()
+                .and_then(|header| header.split(':').next())
+                .unwrap_or_default();
+            *header = format!("{name}: (secret)").into();
+        }
+    }
+    Ok(value)
+}
