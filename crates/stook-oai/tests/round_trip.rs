@@ -124,6 +124,7 @@ fn record(granularity: Granularity) -> impl Strategy<Value = (Datestamp, Record)
             let header = Header {
                 identifier,
                 datestamp: UtcDatetime::new(datestamp, granularity),
+                odd_datestamp: None,
                 set_specs,
                 deleted,
             };

@@ -9,11 +9,13 @@
 mod fragment;
 mod list;
 mod read;
+mod repair;
 mod write;
 
 pub use fragment::{ABOUT_END, Fragment, append_about, content_fragment, split_fragment};
 pub use list::{HeaderRef, HeadersWriter, RecordsWriter, SetsWriter};
 pub use read::{Event, ReadError, ReadFault, ReadLimits, RecordsReader, ResponseReader};
+pub use repair::{EncodingHint, Repaired, Tolerance, Tolerated};
 pub use write::{Echo, ResponseWriter};
 
 /// The namespace of every element of the protocol.

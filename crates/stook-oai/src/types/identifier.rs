@@ -51,6 +51,42 @@ pub(super) fn flaw_of(text: &str) -> Option<Flaw> {
     any_uri_flaw(text)
 }
 
+impl Identifier {
+    /// Takes over what a repository uses as an identifier, URI or not: any
+    /// text without white space and control characters, of the usual length.
+    ///
+    /// Only for what was received; an identifier of one's own is read with
+    /// [`Identifier::parse`].
+    ///
+    /// ```
+    /// use stook_oai::Identifier;
+    ///
+    /// assert_eq!(Identifier::as_received("map/001")?.as_str(), "map/001");
+    /// assert!(Identifier::as_received("map 001").is_err());
+    /// # Ok::<(), stook_oai::InvalidIdentifier>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text, and what is wrong with it.
+    pub fn as_received(text: &str) -> Result<Self, InvalidIdentifier> {
+        let stray = |character: char| {
+            character.is_whitespace() || character.is_control() || !crate::xml::is_xml_char(character)
+        };
+        let flaw = match flaw_of(text) {
+            Some(flaw @ (Flaw::Empty | Flaw::TooLong { .. })) => flaw,
+            _ => match text.find(stray) {
+                Some(offset) => illegal_character(text, offset, "all but white space and control characters"),
+                None => return Ok(Self(text.to_owned())),
+            },
+        };
+        Err(InvalidIdentifier {
+            value: text.to_owned(),
+            flaw,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +149,17 @@ mod tests {
     fn the_message_quotes_the_text() {
         let message = Identifier::parse("map 1").unwrap_err().to_string();
         assert!(message.starts_with("\"map 1\" is not an identifier: "), "{message}");
+    }
+
+    #[test]
+    fn what_repositories_use_is_taken_over_if_it_has_no_white_space() {
+        for odd in ["map-001", "10.1000/182", "oai:x:ä", "100%", "a[b]"] {
+            assert!(Identifier::parse(odd).is_err(), "{odd}");
+            assert_eq!(Identifier::as_received(odd).unwrap().as_str(), odd);
+        }
+        for bad in ["", "a b", "a\u{A0}b", "a\u{7}", "\u{FFFE}"] {
+            assert!(Identifier::as_received(bad).is_err(), "{bad:?}");
+        }
+        assert!(Identifier::as_received(&"x".repeat(2049)).is_err());
     }
 }

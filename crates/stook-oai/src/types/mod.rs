@@ -30,7 +30,7 @@ pub use error::{ErrorCode, OaiError};
 pub use excerpt::Excerpt;
 pub use flaw::Flaw;
 pub use format::MetadataFormat;
-pub use header::Header;
+pub use header::{Header, OddDatestamp};
 pub use identifier::{Identifier, InvalidIdentifier};
 pub use identify::{DeletedRecord, Identify};
 pub use metadata_prefix::{InvalidMetadataPrefix, MetadataPrefix};

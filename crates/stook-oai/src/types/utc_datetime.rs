@@ -37,6 +37,14 @@ impl UtcDatetime {
         }
     }
 
+    /// `1970-01-01`, which stands for dates that nobody knows.
+    pub(crate) const fn first_day_of_1970() -> Self {
+        Self {
+            first_second: Datestamp::UNIX_EPOCH,
+            granularity: Granularity::Day,
+        }
+    }
+
     /// Reads one of the two forms.
     ///
     /// # Errors

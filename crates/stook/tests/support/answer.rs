@@ -48,6 +48,7 @@ impl Seen {
                 Event::ResponseDate(date) => seen.response_date = date,
                 Event::Request { .. } => {}
                 Event::Error(error) => seen.codes.push(error.code),
+                Event::UnknownError { code, .. } => panic!("{code} is not a code of the protocol\n{document}"),
                 Event::Identify(identify) => seen.identify = Some(*identify),
                 Event::MetadataFormat(format) => seen.formats.push(format),
                 Event::Set(set) => seen.sets.push(set),

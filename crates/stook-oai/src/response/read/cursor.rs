@@ -10,10 +10,48 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::error::{ReadError, ReadFault};
+use super::leniency::Leniency;
 use super::scope::Scope;
 use super::tag::{Tag, is_space, resolve_reference};
 use crate::response::NAMESPACE;
+use crate::response::repair::Tolerance;
 use crate::xml;
+
+/// The elements inside entries, by which they are known where they are in the
+/// wrong namespace.
+const NAMES: [&str; 19] = [
+    "about",
+    "adminEmail",
+    "baseURL",
+    "compression",
+    "datestamp",
+    "deletedRecord",
+    "description",
+    "earliestDatestamp",
+    "granularity",
+    "header",
+    "identifier",
+    "metadata",
+    "metadataNamespace",
+    "metadataPrefix",
+    "protocolVersion",
+    "repositoryName",
+    "schema",
+    "setName",
+    "setSpec",
+];
+
+/// Prefixes that records use without declaring them, and what everybody means
+/// by them.
+const WELL_KNOWN: [(&str, &str); 7] = [
+    ("dc", "http://purl.org/dc/elements/1.1/"),
+    ("dcterms", "http://purl.org/dc/terms/"),
+    ("marc", "http://www.loc.gov/MARC21/slim"),
+    ("mods", "http://www.loc.gov/mods/v3"),
+    ("oai_dc", "http://www.openarchives.org/OAI/2.0/oai_dc/"),
+    ("xlink", "http://www.w3.org/1999/xlink"),
+    ("xsi", "http://www.w3.org/2001/XMLSchema-instance"),
+];
 
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
@@ -22,10 +60,15 @@ pub(super) struct Cursor<'a> {
     start: u64,
     reader: Reader<&'a [u8]>,
     scope: &'a mut Scope,
+    leniency: &'a mut Leniency,
     /// Where the last token begins in `text`.
     offset: usize,
     /// Declarations before this one lie outside the XML being handed on.
     foreign: usize,
+    /// Whether XML is being handed on.
+    handing_on: bool,
+    /// Well-known prefixes that it uses and nobody declares.
+    assumed: Vec<(&'static str, &'static str)>,
     /// Whether an element of that XML is in the default namespace from outside.
     needs_default: bool,
 }
@@ -34,22 +77,17 @@ pub(super) struct Cursor<'a> {
 #[derive(Debug)]
 pub(super) struct Opened<'a> {
     pub(super) tag: Tag<'a>,
-    /// Whether it is one of the protocol.
-    pub(super) oai: bool,
+    namespace: Namespace,
     /// Where its start tag begins.
     offset: usize,
 }
 
-impl<'a> Opened<'a> {
-    /// The name of an element of the protocol; empty for others.
-    pub(super) fn oai_name(&self) -> &'a str {
-        let name = self.tag.name;
-        if self.oai {
-            name.split_once(':').map_or(name, |(_, local)| local)
-        } else {
-            ""
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Namespace {
+    /// That of the protocol.
+    Oai,
+    Other,
+    None,
 }
 
 enum Token<'a> {
@@ -61,7 +99,7 @@ enum Token<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, start: u64, scope: &'a mut Scope) -> Self {
+    pub(super) fn new(text: &'a str, start: u64, scope: &'a mut Scope, leniency: &'a mut Leniency) -> Self {
         let mut reader = Reader::from_str(text);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
@@ -71,8 +109,11 @@ impl<'a> Cursor<'a> {
             start,
             reader,
             scope,
+            leniency,
             offset: 0,
             foreign: 0,
+            handing_on: false,
+            assumed: Vec::new(),
             needs_default: false,
         }
     }
@@ -90,6 +131,32 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Whether this may pass; if so, it is counted.
+    pub(super) fn tolerates(&mut self, tolerance: Tolerance) -> bool {
+        self.leniency.tolerates(tolerance)
+    }
+
+    pub(super) fn is_lenient(&self) -> bool {
+        self.leniency.is_lenient()
+    }
+
+    /// The name of an element of the protocol; empty for others, unless they
+    /// are to be known by their name alone.
+    pub(super) fn name_of(&mut self, child: &Opened<'a>) -> &'a str {
+        let name = child.tag.name;
+        let local = name.split_once(':').map_or(name, |(_, local)| local);
+        let tolerance = match child.namespace {
+            Namespace::Oai => return local,
+            Namespace::Other => Tolerance::ForeignNamespace,
+            Namespace::None => Tolerance::MissingNamespace,
+        };
+        if NAMES.contains(&local) && self.leniency.tolerates_once(tolerance) {
+            local
+        } else {
+            ""
+        }
+    }
+
     /// The next child of the element last opened; nothing when that ends.
     pub(super) fn child(&mut self, parent: &'static str) -> Result<Option<Opened<'a>>, ReadError> {
         loop {
@@ -97,6 +164,9 @@ impl<'a> Cursor<'a> {
                 Token::Open(child) => return Ok(Some(child)),
                 Token::Close => return Ok(None),
                 Token::Text(text) if text.chars().all(is_space) => {}
+                // Text beside metadata may be metadata; it is not passed over.
+                Token::Text(_) | Token::Reference(_)
+                    if parent != "metadata" && self.tolerates(Tolerance::UnexpectedText) => {}
                 Token::Text(_) | Token::Reference(_) => {
                     return Err(self.error(ReadFault::UnexpectedText { parent }));
                 }
@@ -105,13 +175,32 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over a child that `parent` should not have, if that is
+    /// tolerated.
+    pub(super) fn pass_over(&mut self, child: &Opened<'_>, parent: &'static str) -> Result<(), ReadError> {
+        let unexpected = self.unexpected(child, parent);
+        if self.tolerates(Tolerance::UnexpectedElement) {
+            self.skip().map(|_| ())
+        } else {
+            Err(unexpected)
+        }
+    }
+
     /// The text of the element last opened, which holds nothing else.
     pub(super) fn text(&mut self, element: &'static str) -> Result<String, ReadError> {
         let mut collected = String::new();
+        let mut open = 1_usize;
         loop {
             match self.token()? {
-                Token::Open(child) => return Err(self.unexpected(&child, element)),
-                Token::Close => return Ok(collected),
+                Token::Open(child) => {
+                    let unexpected = self.unexpected(&child, element);
+                    if !self.tolerates(Tolerance::UnexpectedElement) {
+                        return Err(unexpected);
+                    }
+                    open += 1;
+                }
+                Token::Close if open == 1 => return Ok(collected),
+                Token::Close => open -= 1,
                 Token::Text(text) => push_normalised(&mut collected, &text),
                 Token::Reference(character) => collected.push(character),
                 Token::Ignored => {}
@@ -138,26 +227,62 @@ impl<'a> Cursor<'a> {
     /// A prefix counts as used if it occurs before a colon anywhere in the
     /// element, because values such as `xsi:type="dcterms:URI"` use it too.
     pub(super) fn contained(&mut self, container: &'static str) -> Result<String, ReadError> {
-        let Some(root) = self.child(container)? else {
-            return Err(self.error(ReadFault::Missing {
+        match self.contained_or_none(container)? {
+            Some(element) => Ok(element),
+            None => Err(self.error(ReadFault::Missing {
                 element: "element",
                 parent: container,
-            }));
+            })),
+        }
+    }
+
+    /// The same, or nothing if the container is empty.
+    pub(super) fn contained_or_none(&mut self, container: &'static str) -> Result<Option<String>, ReadError> {
+        let Some(root) = self.child(container)? else {
+            return Ok(None);
         };
-        self.foreign = self.scope.inherited();
-        self.needs_default = false;
-        self.note_default(root.tag.name);
-        let end = self.skip()?;
-        let element = &self.text[root.offset..end];
-        let alone = self.stand_alone(&root, element);
-        self.foreign = 0;
+        let alone = self.hand_on(&root)?;
         match self.child(container)? {
-            None => Ok(alone),
+            None => Ok(Some(alone)),
             Some(_) => Err(self.error(ReadFault::Repeated {
                 element: "element",
                 parent: container,
             })),
         }
+    }
+
+    /// What an optional container holds. A lenient reader also takes several
+    /// elements, or none.
+    pub(super) fn all_contained(&mut self, container: &'static str, into: &mut Vec<String>) -> Result<(), ReadError> {
+        if !self.is_lenient() {
+            into.push(self.contained(container)?);
+            return Ok(());
+        }
+        let before = into.len();
+        while let Some(root) = self.child(container)? {
+            let alone = self.hand_on(&root)?;
+            into.push(alone);
+        }
+        if into.len() != before + 1 {
+            self.tolerates(Tolerance::UnexpectedElement);
+        }
+        Ok(())
+    }
+
+    /// The element just opened, as XML that stands alone.
+    fn hand_on(&mut self, root: &Opened<'_>) -> Result<String, ReadError> {
+        self.foreign = self.scope.inherited();
+        self.handing_on = true;
+        self.needs_default = false;
+        self.assumed.clear();
+        self.check_prefixes(&root.tag)?;
+        self.note_default(root.tag.name);
+        let end = self.skip()?;
+        let element = &self.text[root.offset..end];
+        let alone = self.stand_alone(root, element);
+        self.foreign = 0;
+        self.handing_on = false;
+        Ok(alone)
     }
 
     /// Goes behind the end of the element last opened and says where that is.
@@ -185,6 +310,9 @@ impl<'a> Cursor<'a> {
                 let colon = if prefix.is_empty() { "" } else { ":" };
                 xml::push_attribute(&mut declarations, &format!("xmlns{colon}{prefix}"), uri);
             }
+        }
+        for (prefix, uri) in &self.assumed {
+            xml::push_attribute(&mut declarations, &format!("xmlns:{prefix}"), uri);
         }
         let name_end = 1 + root.tag.name.len();
         let mut alone = String::with_capacity(element.len() + declarations.len());
@@ -235,32 +363,57 @@ impl<'a> Cursor<'a> {
         let tag = Tag::parse(raw.strip_suffix('/').unwrap_or(raw)).map_err(|fault| self.error(fault))?;
         self.scope.enter();
         self.scope.declare_all(&tag).map_err(|fault| self.error(fault))?;
-        for attribute in &tag.attributes {
-            if attribute.declared_prefix().is_none()
-                && let Some((prefix, _)) = attribute.name.split_once(':')
-            {
-                self.find(prefix)?;
-            }
-        }
-        let oai = match tag.name.split_once(':') {
-            Some((prefix, _)) => self.find(prefix)?,
-            None => self.scope.find(""),
+        self.check_prefixes(&tag)?;
+        let prefix = tag.name.split_once(':').map_or("", |(prefix, _)| prefix);
+        let uri = self.scope.find(prefix).map(|index| self.scope.uri(index));
+        let namespace = match uri {
+            Some(NAMESPACE) => Namespace::Oai,
+            None | Some("") => Namespace::None,
+            Some(_) => Namespace::Other,
         };
-        let oai = oai.is_some_and(|index| self.scope.uri(index) == NAMESPACE);
         self.note_default(tag.name);
         Ok(Opened {
             tag,
-            oai,
+            namespace,
             offset: self.offset,
         })
     }
 
-    /// The declaration of a prefix; `xml` needs none.
-    fn find(&self, prefix: &str) -> Result<Option<usize>, ReadError> {
-        match self.scope.find(prefix) {
-            None if prefix != "xml" => Err(self.error(ReadFault::UndeclaredPrefix(prefix.to_owned()))),
-            found => Ok(found),
+    /// Every prefix must be declared; `xml` needs not.
+    fn check_prefixes(&mut self, tag: &Tag<'_>) -> Result<(), ReadError> {
+        let attributes = tag
+            .attributes
+            .iter()
+            .filter(|attribute| attribute.declared_prefix().is_none());
+        for name in std::iter::once(tag.name).chain(attributes.map(|attribute| attribute.name)) {
+            if let Some((prefix, _)) = name.split_once(':')
+                && prefix != "xml"
+                && self.scope.find(prefix).is_none()
+                && !self.assumes(prefix)
+            {
+                return Err(self.error(ReadFault::UndeclaredPrefix(prefix.to_owned())));
+            }
         }
+        Ok(())
+    }
+
+    /// Whether a prefix that nobody declared may be understood all the same.
+    fn assumes(&mut self, prefix: &str) -> bool {
+        if !self.handing_on {
+            // The envelope is known by its names alone.
+            return self.is_lenient();
+        }
+        let Some(known) = WELL_KNOWN.iter().find(|(known, _)| *known == prefix) else {
+            return false;
+        };
+        if self.assumed.contains(known) {
+            return true;
+        }
+        let tolerated = self.tolerates(Tolerance::UndeclaredPrefix);
+        if tolerated {
+            self.assumed.push(*known);
+        }
+        tolerated
     }
 
     fn note_default(&mut self, name: &str) {
@@ -273,6 +426,15 @@ impl<'a> Cursor<'a> {
     fn reader_offset(&self) -> usize {
         // It counts bytes of `text`, whose length is a usize.
         usize::try_from(self.reader.buffer_position()).unwrap_or(self.text.len())
+    }
+
+    /// Nothing may stand behind the captured element.
+    pub(super) fn finish(&self) -> Result<(), ReadError> {
+        if self.reader_offset() == self.text.len() {
+            return Ok(());
+        }
+        let fault = "the element ends before its end tag".to_owned();
+        Err(self.error(ReadFault::NotWellFormed(fault)))
     }
 
     /// A fault at the last token.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::tag::is_space;
 use crate::types::Excerpt;
 
 /// How much of a response the reader is willing to hold.
@@ -11,19 +12,27 @@ pub struct ReadLimits {
     pub max_entry_bytes: u64,
     /// The deepest nesting of elements, the envelope included.
     pub max_depth: usize,
+    /// The largest response, in bytes. Memory does not depend on it.
+    pub max_response_bytes: u64,
 }
 
 impl Default for ReadLimits {
-    /// 64 MiB for one entry, 256 elements deep.
+    /// 64 MiB for one entry, 256 elements deep, a response of any size.
     fn default() -> Self {
         Self {
             max_entry_bytes: 64 << 20,
             max_depth: 256,
+            max_response_bytes: u64::MAX,
         }
     }
 }
 
+/// The most that an error keeps of the entry it is about.
+pub(super) const MAX_KEPT_BYTES: usize = 64 << 10;
+
 /// A fault in a response, and the byte at which it was noticed.
+///
+/// The error of a lenient reader counts bytes of the repaired text.
 #[derive(Debug, thiserror::Error)]
 #[error("byte {position}: {fault}")]
 pub struct ReadError {
@@ -32,6 +41,7 @@ pub struct ReadError {
     /// What is wrong there.
     pub fault: ReadFault,
     can_continue: bool,
+    entry: Option<Box<[u8]>>,
 }
 
 impl ReadError {
@@ -41,6 +51,7 @@ impl ReadError {
             position,
             fault,
             can_continue: false,
+            entry: None,
         }
     }
 
@@ -50,6 +61,7 @@ impl ReadError {
             position,
             fault,
             can_continue: true,
+            entry: None,
         }
     }
 
@@ -58,6 +70,52 @@ impl ReadError {
     #[must_use]
     pub fn can_continue(&self) -> bool {
         self.can_continue
+    }
+
+    /// Whether the response ended before it was complete: everything before
+    /// the end was read, and asking again may help.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        match &self.fault {
+            ReadFault::Truncated => true,
+            ReadFault::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
+            _ => false,
+        }
+    }
+
+    /// The XML of the entry that the fault costs, at most its first 64 KiB, as
+    /// UTF-8.
+    #[must_use]
+    pub fn entry(&self) -> Option<&[u8]> {
+        self.entry.as_deref()
+    }
+
+    /// What stands in the first `identifier` element of that entry, if it can
+    /// be made out.
+    #[must_use]
+    pub fn identifier(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(self.entry()?);
+        let mut rest = &*text;
+        while let Some((_, after)) = rest.split_once('<') {
+            rest = after;
+            let (tag, content) = after.split_once('>')?;
+            let name = tag.split(is_space).next().unwrap_or(tag);
+            let local = name.split_once(':').map_or(name, |(_, local)| local);
+            if local == "identifier" {
+                let value = content.split('<').next().unwrap_or(content).trim();
+                let value = quick_xml::escape::unescape(value).ok()?;
+                return (!value.is_empty()).then(|| value.into_owned());
+            }
+        }
+        None
+    }
+
+    /// The same error, with the entry it is about.
+    pub(super) fn about(mut self, entry: &[u8]) -> Self {
+        if self.can_continue && self.entry.is_none() {
+            self.entry = Some(entry[..entry.len().min(MAX_KEPT_BYTES)].into());
+        }
+        self
     }
 }
 
@@ -86,6 +144,19 @@ pub enum ReadFault {
         /// Its namespace, empty if it has none.
         namespace: String,
     },
+    /// The document is a web page. Only a lenient reader knows it for one.
+    #[error("this is a web page and not an OAI-PMH response{}", title_in_words(title.as_deref()))]
+    Html {
+        /// Its title.
+        title: Option<String>,
+    },
+    /// The document is text without any element. Only a lenient reader looks
+    /// for one.
+    #[error("this is not XML: it begins with {}", Excerpt(.0))]
+    NotXml(
+        /// How it begins.
+        String,
+    ),
     /// The document is not well-formed XML.
     #[error("the XML is not well-formed: {0}")]
     NotWellFormed(String),
@@ -111,6 +182,12 @@ pub enum ReadFault {
     /// An entry beyond the limit.
     #[error("one entry has more than {limit} bytes")]
     TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// A response beyond the limit.
+    #[error("the response has more than {limit} bytes")]
+    ResponseTooLarge {
         /// The limit.
         limit: u64,
     },
@@ -175,6 +252,10 @@ impl ReadFault {
             error => error.to_string(),
         })
     }
+}
+
+fn title_in_words(title: Option<&str>) -> String {
+    title.map_or_else(String::new, |title| format!(", titled {}", Excerpt(title)))
 }
 
 fn namespace_in_words(namespace: &str) -> String {

@@ -48,7 +48,7 @@ impl<R: BufRead> RecordsReader<R> {
     /// Reads with limits of one's own.
     pub fn with_limits(source: R, limits: ReadLimits) -> Self {
         Self {
-            walker: Walker::new(source, limits),
+            walker: Walker::strict(source, limits),
             done: false,
         }
     }

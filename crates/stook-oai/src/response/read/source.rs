@@ -28,25 +28,37 @@ pub(super) struct Source<R> {
     chunk: Vec<u8>,
     offset: usize,
     checked: usize,
+    /// Whether the bytes are known to be UTF-8.
+    trusted: bool,
     /// How many more bytes may be consumed for the current entry.
     allowance: u64,
+    /// How many more bytes may be copied.
+    remaining: u64,
     consumed: u64,
     not_utf8: Vec<u64>,
 }
 
 /// The error of a source asked for more than is allowed.
-#[derive(Debug, thiserror::Error)]
-#[error("the entry is too large")]
-pub(super) struct AllowanceSpent;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Spent {
+    #[error("the entry is too large")]
+    Entry,
+    #[error("the response is too large")]
+    Response,
+}
 
 impl<R: BufRead> Source<R> {
-    pub(super) fn new(inner: R) -> Self {
+    /// Reads at most `max_bytes`. A `trusted` source hands out whole
+    /// characters of UTF-8 and nothing else.
+    pub(super) fn new(inner: R, trusted: bool, max_bytes: u64) -> Self {
         Self {
             inner,
             chunk: Vec::new(),
             offset: 0,
             checked: 0,
+            trusted,
             allowance: 0,
+            remaining: max_bytes,
             consumed: 0,
             not_utf8: Vec::new(),
         }
@@ -73,6 +85,21 @@ impl<R: BufRead> Source<R> {
         self.offset == self.chunk.len() && self.inner.fill_buf().is_ok_and(<[u8]>::is_empty)
     }
 
+    /// Where the bytes come from.
+    pub(super) fn inner(&self) -> &R {
+        &self.inner
+    }
+
+    /// Takes back bytes that were consumed last.
+    pub(super) fn unread(&mut self, bytes: &[u8]) {
+        self.chunk.splice(..self.offset, bytes.iter().copied());
+        self.checked = self.checked - self.offset + bytes.len();
+        self.offset = 0;
+        let length = bytes.len() as u64;
+        self.allowance = self.allowance.saturating_add(length);
+        self.consumed = self.consumed.saturating_sub(length);
+    }
+
     /// Copies more bytes until there are some that can be handed out, or no
     /// more at all.
     fn refill(&mut self) -> io::Result<()> {
@@ -82,10 +109,19 @@ impl<R: BufRead> Source<R> {
         while self.checked == 0 {
             let available = self.inner.fill_buf()?;
             let at_end = available.is_empty();
-            let length = available.len().min(CHUNK_BYTES);
+            if !at_end && self.remaining == 0 {
+                return Err(io::Error::other(Spent::Response));
+            }
+            let allowed = usize::try_from(self.remaining).unwrap_or(usize::MAX);
+            let length = available.len().min(CHUNK_BYTES).min(allowed);
+            self.remaining -= length as u64;
             self.chunk.extend_from_slice(&available[..length]);
             self.inner.consume(length);
-            self.check(at_end);
+            if self.trusted {
+                self.checked = self.chunk.len();
+            } else {
+                self.check(at_end);
+            }
             if at_end {
                 break;
             }
@@ -124,7 +160,7 @@ impl<R: BufRead> Read for Source<R> {
 impl<R: BufRead> BufRead for Source<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.allowance == 0 {
-            return Err(io::Error::other(AllowanceSpent));
+            return Err(io::Error::other(Spent::Entry));
         }
         if self.offset == self.checked {
             self.refill()?;
@@ -147,7 +183,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], chunk: usize) -> (Vec<u8>, Vec<u64>) {
-        let mut source = Source::new(io::BufReader::with_capacity(chunk, bytes));
+        let mut source = Source::new(io::BufReader::with_capacity(chunk, bytes), false, u64::MAX);
         source.allow(u64::MAX);
         let mut out = Vec::new();
         source.read_to_end(&mut out).unwrap();
@@ -174,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_spent_allowance_is_an_error_until_more_is_allowed() {
-        let mut source = Source::new(&b"abcdef"[..]);
+        let mut source = Source::new(&b"abcdef"[..], false, u64::MAX);
         source.allow(4);
         assert_eq!(source.fill_buf().unwrap(), b"abcd");
         source.consume(4);
@@ -184,5 +220,32 @@ mod tests {
         source.consume(2);
         assert!(source.fill_buf().unwrap().is_empty() && source.is_at_end());
         assert_eq!(source.position(), 6);
+    }
+
+    #[test]
+    fn a_source_gives_no_more_than_allowed_altogether() {
+        let mut source = Source::new(&b"abcdef"[..], false, 4);
+        source.allow(100);
+        assert_eq!(source.fill_buf().unwrap(), b"abcd");
+        source.consume(4);
+        assert!(source.fill_buf().is_err());
+        let mut source = Source::new(&b"abcd"[..], false, 4);
+        source.allow(100);
+        source.fill_buf().unwrap();
+        source.consume(4);
+        assert!(source.fill_buf().unwrap().is_empty());
+    }
+
+    #[test]
+    fn bytes_that_were_taken_back_come_again() {
+        let mut source = Source::new(&b"abcdef"[..], false, u64::MAX);
+        source.allow(6);
+        source.fill_buf().unwrap();
+        source.consume(5);
+        source.unread(b"cde");
+        assert_eq!(source.position(), 2);
+        assert_eq!(source.fill_buf().unwrap(), b"cdef");
+        source.consume(4);
+        assert!(source.is_at_end());
     }
 }

@@ -12,7 +12,7 @@ use crate::xml::is_xml_char;
 
 /// A start tag or an empty-element tag.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tag<'a> {
+pub(in crate::response) struct Tag<'a> {
     /// The name as it is written, with its prefix.
     pub(super) name: &'a str,
     pub(super) attributes: Vec<Attribute<'a>>,
@@ -20,7 +20,7 @@ pub(super) struct Tag<'a> {
 
 /// An attribute, its value still with its references in it; they were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Attribute<'a> {
+pub(in crate::response) struct Attribute<'a> {
     pub(super) name: &'a str,
     raw_value: &'a str,
 }
@@ -62,7 +62,7 @@ impl<'a> Attribute<'a> {
 
 impl<'a> Tag<'a> {
     /// Takes apart what stands between `<` and `>` (or `/>`).
-    pub(super) fn parse(inside: &'a str) -> Result<Self, ReadFault> {
+    pub(in crate::response) fn parse(inside: &'a str) -> Result<Self, ReadFault> {
         let name_end = inside.find(is_space).unwrap_or(inside.len());
         let (name, mut rest) = inside.split_at(name_end);
         check_name(name)?;
@@ -84,7 +84,7 @@ impl<'a> Tag<'a> {
     }
 
     /// The value of an attribute that has no prefix.
-    pub(super) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
+    pub(in crate::response) fn attribute(&self, name: &str) -> Option<Cow<'a, str>> {
         self.attributes
             .iter()
             .find(|attribute| attribute.name == name)

@@ -4,7 +4,8 @@
 //! The envelope of a response is stepped through; an entry in it is captured,
 //! as the bytes received, and then read with a [`Cursor`]. A fault inside a
 //! captured element is that element's own, because the walk already stands
-//! behind it.
+//! behind it. A lenient walk also gets behind an entry whose tags do not
+//! match.
 
 use std::io::{self, BufRead};
 
@@ -13,10 +14,21 @@ use quick_xml::events::Event;
 
 use super::cursor::Cursor;
 use super::error::{ReadError, ReadFault, ReadLimits};
+use super::leniency::Leniency;
+use super::outline::{Break, Outline};
+use super::resync::{Boundary, Resync, Search};
 use super::scope::Scope;
-use super::source::{AllowanceSpent, Source};
+use super::source::{Source, Spent};
 use super::tag::{Tag, is_space};
 use crate::response::NAMESPACE;
+use crate::response::repair::{Tolerance, Tolerated};
+
+/// How much is looked at at once for the end of an element. Most entries are
+/// smaller, and what is copied beyond their end is copied in vain.
+const PIECE_BYTES: usize = 4 << 10;
+
+/// Going back this far behind a broken entry costs nothing worth counting.
+const FREE_RETREAT_BYTES: u64 = 64 << 10;
 
 /// What was met on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +54,13 @@ pub(super) struct Walker<R> {
     start: u64,
     scope: Scope,
     limits: ReadLimits,
+    leniency: Leniency,
+    /// The names of the open elements, for a lenient walk.
+    names: Vec<String>,
+    outline: Outline,
+    /// How far a lenient walk may still go back behind broken entries; bounds
+    /// the work that a hostile response can make.
+    retreat: u64,
 }
 
 /// An event of quick-xml without its text, which stays in the buffer.
@@ -57,19 +76,60 @@ enum Kind {
 }
 
 impl<R: BufRead> Walker<R> {
-    pub(super) fn new(source: R, limits: ReadLimits) -> Self {
-        let mut reader = Reader::from_reader(Source::new(source));
+    pub(super) fn strict(source: R, limits: ReadLimits) -> Self {
+        Self::new(source, limits, Leniency::strict())
+    }
+
+    /// The source must hand out whole characters of UTF-8.
+    pub(super) fn lenient(source: R, limits: ReadLimits) -> Self {
+        Self::new(source, limits, Leniency::lenient())
+    }
+
+    fn new(source: R, limits: ReadLimits, leniency: Leniency) -> Self {
+        let source = Source::new(source, leniency.is_lenient(), limits.max_response_bytes);
+        let mut reader = Reader::from_reader(source);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         // A bare `&` is noticed by the cursor, where it costs one entry only.
         config.allow_dangling_amp = true;
+        if leniency.is_lenient() {
+            config.check_end_names = false;
+            config.allow_unmatched_ends = true;
+        }
         Self {
             reader,
             buffer: Vec::new(),
             start: 0,
             scope: Scope::default(),
             limits,
+            leniency,
+            names: Vec::new(),
+            outline: Outline::default(),
+            retreat: limits.max_entry_bytes.saturating_mul(2),
         }
+    }
+
+    /// Where the bytes come from.
+    pub(super) fn source(&self) -> &R {
+        self.reader.get_ref().inner()
+    }
+
+    pub(super) fn is_lenient(&self) -> bool {
+        self.leniency.is_lenient()
+    }
+
+    pub(super) fn leniency(&mut self) -> &mut Leniency {
+        &mut self.leniency
+    }
+
+    /// What a lenient walk has tolerated.
+    pub(super) fn tolerated(&self) -> Tolerated {
+        self.leniency.tolerated()
+    }
+
+    /// How many elements are open.
+    pub(super) fn depth(&self) -> usize {
+        self.scope.depth()
     }
 
     /// Bytes read so far.
@@ -85,15 +145,20 @@ impl<R: BufRead> Walker<R> {
             self.start = self.position();
             return Ok(match self.read_event()? {
                 Kind::Start => Step::Open { oai: self.enter()? },
-                Kind::End => {
+                Kind::End if !self.leniency.is_lenient() => {
                     self.scope.leave();
                     Step::Close
                 }
+                Kind::End if self.close_by_name() => Step::Close,
+                Kind::End => continue,
                 Kind::Text if self.buffer.iter().all(|byte| is_space(char::from(*byte))) => continue,
                 Kind::Text => Step::Text,
                 Kind::Declaration => {
                     self.check_declaration()?;
                     Step::Declaration
+                }
+                Kind::Doctype if self.leniency.is_lenient() && is_doctype_of_html(&self.buffer) => {
+                    return Err(self.html());
                 }
                 Kind::Doctype => return Err(self.fatal(ReadFault::Doctype)),
                 Kind::Ignored => continue,
@@ -118,40 +183,154 @@ impl<R: BufRead> Walker<R> {
         self.capture()?;
         let entry = self.start..self.position();
         if let Some(position) = self.reader.get_ref().first_not_utf8(&entry) {
-            return Err(ReadError::local(position, ReadFault::NotUtf8));
+            return Err(ReadError::local(position, ReadFault::NotUtf8).about(&self.buffer));
         }
         let text = as_text(&self.buffer);
         let depth = self.scope.depth();
-        let outcome = read(&mut Cursor::new(text, self.start, &mut self.scope));
+        let mut cursor = Cursor::new(text, self.start, &mut self.scope, &mut self.leniency);
+        let outcome = read(&mut cursor).and_then(|value| cursor.finish().map(|()| value));
         self.scope.leave_to(depth);
-        outcome
+        outcome.map_err(|error| error.about(&self.buffer))
     }
 
+    /// Appends to the buffer, which holds the start tag of an element, the
+    /// rest of the element.
     fn capture(&mut self) -> Result<(), ReadError> {
         // The cursor will declare the element's namespaces itself.
         self.scope.leave();
-        let mut open = 1_usize;
-        while open > 0 {
-            let position = self.position();
-            let fault = match self.read_event()? {
-                Kind::Start if self.scope.depth() + open == self.limits.max_depth => ReadFault::TooDeep {
-                    limit: self.limits.max_depth,
-                },
-                Kind::Start => {
-                    open += 1;
-                    continue;
-                }
-                Kind::End => {
-                    open -= 1;
-                    continue;
-                }
-                Kind::Text | Kind::Declaration | Kind::Ignored => continue,
-                Kind::Doctype => ReadFault::Doctype,
-                Kind::Eof => ReadFault::Truncated,
-            };
-            return Err(ReadError::fatal(position, fault));
+        self.names.pop();
+        if !self.buffer.ends_with(b"/>") {
+            let max_open = self.limits.max_depth - self.scope.depth();
+            self.outline.begin(&self.buffer, max_open);
+            if let Err(broken) = self.find_end() {
+                return Err(self.get_behind(broken));
+            }
         }
+        self.read_event().map(|_| ())
+    }
+
+    /// Appends to the buffer everything up to the end tag of the element in it.
+    fn find_end(&mut self) -> Result<(), Break> {
+        loop {
+            let before = self.buffer.len();
+            let source = self.reader.get_mut();
+            let fault = match source.fill_buf() {
+                Ok([]) => ReadFault::Truncated,
+                Ok(available) => {
+                    let piece = &available[..available.len().min(PIECE_BYTES)];
+                    let length = piece.len();
+                    self.buffer.extend_from_slice(piece);
+                    source.consume(length);
+                    if let Some(end) = self.outline.find_end(&self.buffer)? {
+                        source.unread(&self.buffer[end..]);
+                        self.buffer.truncate(end);
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => self.io_fault(&error),
+            };
+            return Err(Break { offset: before, fault });
+        }
+    }
+
+    /// The error of an element whose end was not found. A lenient walk looks
+    /// for where the document goes on behind it.
+    fn get_behind(&mut self, broken: Break) -> ReadError {
+        let position = self.start + broken.offset as u64;
+        let fault = match broken.fault {
+            ReadFault::TooDeep { .. } => ReadFault::TooDeep {
+                limit: self.limits.max_depth,
+            },
+            fault => fault,
+        };
+        if !self.leniency.is_lenient() || matches!(fault, ReadFault::Io(_) | ReadFault::ResponseTooLarge { .. }) {
+            return ReadError::fatal(position, fault);
+        }
+        match self.resync() {
+            Ok(entry) => ReadError::local(position, fault).about(&entry),
+            Err(Some(end)) => ReadError::fatal(self.position(), end),
+            Err(None) => ReadError::fatal(position, fault),
+        }
+    }
+
+    /// Goes to the boundary of the broken entry in the buffer, and returns the
+    /// beginning of that entry. An error says how the document ends instead;
+    /// nothing if it would take too much work to find out.
+    fn resync(&mut self) -> Result<Vec<u8>, Option<ReadFault>> {
+        let mut resync = Resync::new(self.qualified_name(), &self.names);
+        let mut entry = Vec::new();
+        let mut from = 1;
+        let mut last = false;
+        loop {
+            match resync.search(&self.buffer, from, last) {
+                Search::Found(boundary) => {
+                    let (Boundary::EndTag(place) | Boundary::Before(place)) = boundary;
+                    keep(&mut entry, &self.buffer[..place]);
+                    self.go_back_to(place)?;
+                    if let Boundary::EndTag(_) = boundary {
+                        // The parser must see the end of what it saw begin.
+                        self.reader.get_mut().allow(self.limits.max_entry_bytes);
+                        self.read_event().map_err(|error| Some(error.fault))?;
+                    }
+                    return Ok(entry);
+                }
+                Search::Open(_) if last => return Err(Some(ReadFault::Truncated)),
+                Search::Open(place) => {
+                    keep(&mut entry, &self.buffer[..place]);
+                    self.buffer.drain(..place);
+                    from = 0;
+                }
+            }
+            let source = self.reader.get_mut();
+            source.allow(self.limits.max_entry_bytes);
+            match source.fill_buf() {
+                Ok(available) => {
+                    let length = available.len().min(PIECE_BYTES);
+                    last = length == 0;
+                    self.buffer.extend_from_slice(&available[..length]);
+                    source.consume(length);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Some(self.io_fault(&error))),
+            }
+        }
+    }
+
+    /// Gives back what the buffer holds behind `place`.
+    fn go_back_to(&mut self, place: usize) -> Result<(), Option<ReadFault>> {
+        let length = (self.buffer.len() - place) as u64;
+        if length > FREE_RETREAT_BYTES {
+            self.retreat = self.retreat.checked_sub(length).ok_or(None)?;
+        }
+        self.reader.get_mut().unread(&self.buffer[place..]);
+        self.buffer.truncate(place);
         Ok(())
+    }
+
+    /// Ends the element that the end tag in the buffer names, and whatever is
+    /// open inside it; whether there is such an element.
+    fn close_by_name(&mut self) -> bool {
+        let name = as_text(&self.buffer);
+        let name = name
+            .trim_start_matches("</")
+            .trim_end_matches('>')
+            .trim_end_matches(is_space);
+        // The end of an empty element has no tag of its own.
+        let found = match name {
+            "" => self.names.len().checked_sub(1),
+            name => self.names.iter().rposition(|open| open == name),
+        };
+        if found.is_none_or(|index| index + 1 < self.names.len()) {
+            self.leniency.tolerates_once(Tolerance::UnbalancedTags);
+        }
+        let Some(index) = found else {
+            return false;
+        };
+        self.names.truncate(index);
+        self.scope.leave_to(index);
+        true
     }
 
     /// Reads one event and appends its bytes to the buffer.
@@ -167,10 +346,18 @@ impl<R: BufRead> Walker<R> {
     }
 
     fn io_fault(&self, error: &io::Error) -> ReadFault {
-        if error.get_ref().is_some_and(|inner| inner.is::<AllowanceSpent>()) {
-            return ReadFault::TooLarge {
-                limit: self.limits.max_entry_bytes,
-            };
+        match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(Spent::Entry) => {
+                return ReadFault::TooLarge {
+                    limit: self.limits.max_entry_bytes,
+                };
+            }
+            Some(Spent::Response) => {
+                return ReadFault::ResponseTooLarge {
+                    limit: self.limits.max_response_bytes,
+                };
+            }
+            None => {}
         }
         ReadFault::Io(io::Error::new(error.kind(), error.to_string()))
     }
@@ -187,11 +374,14 @@ impl<R: BufRead> Walker<R> {
         }
         self.scope.enter();
         let tag = Tag::parse(inside(&self.buffer)).map_err(fatal)?;
+        if self.leniency.is_lenient() {
+            self.names.push(tag.name.to_owned());
+        }
         self.scope.declare_all(&tag).map_err(fatal)?;
         let prefix = tag.name.split_once(':').map_or("", |(prefix, _)| prefix);
         match self.scope.find(prefix) {
             Some(index) => Ok(self.scope.uri(index) == NAMESPACE),
-            None if prefix.is_empty() => Ok(false),
+            None if prefix.is_empty() || self.leniency.is_lenient() => Ok(false),
             None => Err(fatal(ReadFault::UndeclaredPrefix(prefix.to_owned()))),
         }
     }
@@ -240,8 +430,48 @@ impl<R: BufRead> Walker<R> {
         let element = self.qualified_name().to_owned();
         match self.capture() {
             Err(error) => error,
-            Ok(()) => ReadError::local(self.start, ReadFault::UnexpectedElement { element, parent }),
+            Ok(()) => {
+                let fault = ReadFault::UnexpectedElement { element, parent };
+                ReadError::local(self.start, fault).about(&self.buffer)
+            }
         }
+    }
+
+    /// Notes that the element last opened is not in the namespace of the
+    /// protocol, though its name is one of it.
+    pub(super) fn note_namespace(&mut self) {
+        let name = self.qualified_name();
+        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
+        let uri = self.scope.find(prefix).map(|index| self.scope.uri(index));
+        let tolerance = match uri {
+            None | Some("") => Tolerance::MissingNamespace,
+            Some(_) => Tolerance::ForeignNamespace,
+        };
+        self.leniency.tolerates_once(tolerance);
+    }
+
+    /// The text that the last step met.
+    pub(super) fn text(&self) -> &str {
+        as_text(&self.buffer)
+    }
+
+    /// The fault of meeting a web page, with its title if that comes soon.
+    pub(super) fn html(&mut self) -> ReadError {
+        let position = self.start;
+        let source = self.reader.get_mut();
+        source.allow(u64::MAX);
+        while self.buffer.len() < PIECE_BYTES {
+            match source.fill_buf() {
+                Ok([]) | Err(_) => break,
+                Ok(available) => {
+                    let length = available.len().min(PIECE_BYTES);
+                    self.buffer.extend_from_slice(&available[..length]);
+                    source.consume(length);
+                }
+            }
+        }
+        let title = title_in(&String::from_utf8_lossy(&self.buffer));
+        ReadError::fatal(position, ReadFault::Html { title })
     }
 
     pub(super) fn not_oai_pmh(&self) -> ReadError {
@@ -269,6 +499,10 @@ impl<R: BufRead> Walker<R> {
         self.fatal(ReadFault::Empty)
     }
 
+    pub(super) fn not_xml(&self, beginning: String) -> ReadError {
+        self.fatal(ReadFault::NotXml(beginning))
+    }
+
     fn fatal(&self, fault: ReadFault) -> ReadError {
         ReadError::fatal(self.start, fault)
     }
@@ -287,6 +521,27 @@ fn kind_of(event: &Event<'_>) -> Kind {
     }
 }
 
+/// Appends to what is kept of an entry, up to what an error keeps of it.
+fn keep(entry: &mut Vec<u8>, bytes: &[u8]) {
+    let room = super::error::MAX_KEPT_BYTES.saturating_sub(entry.len());
+    entry.extend_from_slice(&bytes[..bytes.len().min(room)]);
+}
+
+fn is_doctype_of_html(doctype: &[u8]) -> bool {
+    let name = doctype.get("<!DOCTYPE".len()..).unwrap_or_default().trim_ascii_start();
+    name.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"html"))
+}
+
+/// The title of a web page.
+fn title_in(page: &str) -> Option<String> {
+    let folded = page.to_ascii_lowercase();
+    let start = folded.find("<title")?;
+    let start = start + folded[start..].find('>')? + 1;
+    let end = folded[start..].find('<').map_or(page.len(), |end| start + end);
+    let words: Vec<&str> = page[start..end].split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
 /// The bytes as text, which the source has made sure they are.
 fn as_text(buffer: &[u8]) -> &str {
     str::from_utf8(buffer).unwrap_or_default()
@@ -302,7 +557,8 @@ fn inside(buffer: &[u8]) -> &str {
     inside.strip_suffix('/').unwrap_or(inside)
 }
 
-fn is_utf8(encoding: &str) -> bool {
+/// Whether an encoding of this name is UTF-8 or a part of it.
+pub(in crate::response) fn is_utf8(encoding: &str) -> bool {
     ["utf-8", "utf8", "us-ascii", "ascii"]
         .iter()
         .any(|name| encoding.eq_ignore_ascii_case(name))
