@@ -15,7 +15,7 @@ use quick_xml::events::Event;
 use super::cursor::Cursor;
 use super::error::{ReadError, ReadFault, ReadLimits};
 use super::leniency::Leniency;
-use super::outline::{Break, Outline};
+use super::outline::{Break, Outline, name_at};
 use super::resync::{Boundary, Resync, Search};
 use super::scope::Scope;
 use super::source::{Source, Spent};
@@ -259,7 +259,8 @@ impl<R: BufRead> Walker<R> {
     /// beginning of that entry. An error says how the document ends instead;
     /// nothing if it would take too much work to find out.
     fn resync(&mut self) -> Result<Vec<u8>, Option<ReadFault>> {
-        let mut resync = Resync::new(self.qualified_name(), &self.names);
+        let name = as_text(&self.buffer[name_at(&self.buffer, 1)]);
+        let mut resync = Resync::new(name, &self.names);
         let mut entry = Vec::new();
         let mut from = 1;
         let mut last = false;
