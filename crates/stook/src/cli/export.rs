@@ -1,20 +1,17 @@
 //! `stook export`: everything out again, in forms that `stook import` and other tools read.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use anyhow::{Result, bail};
+use clap::Args;
 use stook_oai::request::{ListRequest, Request};
 use stook_oai::response::{Echo, ResponseWriter, split_fragment};
 use stook_oai::{MetadataPrefix, SetSpec, UtcDatetime};
 use stook_store::{List, Position, Snapshot, Span, StoreError, StoredRecord};
 
+use super::output::{Line, Output, OutputFormat};
 use super::session::{Place, Session};
 use super::{Ending, progress};
 
@@ -46,14 +43,6 @@ pub(super) struct Export {
     /// Only records with this datestamp or earlier
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// One JSON object per record
-    Jsonl,
-    /// One OAI-PMH ListRecords document
-    Xml,
 }
 
 impl Export {
@@ -139,19 +128,6 @@ impl Export {
     }
 }
 
-/// The JSON object of one record: the shape `stook import` reads.
-#[derive(serde::Serialize)]
-struct Line<'a> {
-    identifier: &'a str,
-    datestamp: String,
-    sets: Vec<&'a str>,
-    deleted: bool,
-    /// By format; null where the record is deleted.
-    metadata: BTreeMap<&'a str, Option<&'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    about: Option<BTreeMap<&'a str, Vec<&'a str>>>,
-}
-
 fn write_json_lines(
     snapshot: &mut Snapshot,
     list: List,
@@ -228,66 +204,4 @@ fn write_xml(
     }
     out.write_all(&writer.finish(None))?;
     Ok(())
-}
-
-/// Where the export goes. A file gets its name when it is complete.
-enum Output {
-    Standard(BufWriter<io::StdoutLock<'static>>),
-    Plain(BufWriter<File>, PathBuf),
-    Gzip(GzEncoder<BufWriter<File>>, PathBuf),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>, PathBuf),
-}
-
-impl Output {
-    fn open(path: Option<&Path>) -> Result<Output> {
-        let Some(path) = path else {
-            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
-        };
-        let partial = partial(path);
-        let file = File::create(&partial).with_context(|| format!("writing {}", partial.display()))?;
-        let file = BufWriter::with_capacity(1 << 17, file);
-        let path = path.to_owned();
-        Ok(match path.extension().and_then(|extension| extension.to_str()) {
-            Some("gz") => Output::Gzip(GzEncoder::new(file, Compression::default()), path),
-            Some("zst") => Output::Zstd(zstd::Encoder::new(file, 3)?, path),
-            _ => Output::Plain(file, path),
-        })
-    }
-
-    fn finish(self) -> Result<()> {
-        let (file, path) = match self {
-            Output::Standard(mut out) => return Ok(out.flush()?),
-            Output::Plain(file, path) => (file, path),
-            Output::Gzip(encoder, path) => (encoder.finish()?, path),
-            Output::Zstd(encoder, path) => (encoder.finish()?, path),
-        };
-        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(partial(&path), &path).with_context(|| format!("writing {}", path.display()))
-    }
-}
-
-fn partial(path: &Path) -> PathBuf {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    partial.into()
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Output::Standard(out) => out.write(bytes),
-            Output::Plain(out, _) => out.write(bytes),
-            Output::Gzip(out, _) => out.write(bytes),
-            Output::Zstd(out, _) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::Plain(out, _) => out.flush(),
-            Output::Gzip(out, _) => out.flush(),
-            Output::Zstd(out, _) => out.flush(),
-        }
-    }
 }

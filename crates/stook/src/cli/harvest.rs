@@ -1,5 +1,6 @@
 //! `stook harvest`: copy what other repositories have.
 
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,11 +10,13 @@ use indicatif::ProgressBar;
 use stook_oai::UtcDatetime;
 use stook_store::Store;
 
-use super::session::{Place, open_store};
+use super::output::{Output, OutputFormat};
+use super::session::{Place, configuration, open_store};
+use super::stream::{NoMemory, Stream};
 use super::{Ending, progress, stop};
 use crate::config::{Config, Source};
 use crate::harvest::source::{self, KnownSource};
-use crate::harvest::{Outside, Polite, Quirks, Report, Wanted};
+use crate::harvest::{self, Outside, Polite, Quirks, Report, Wanted};
 use crate::web::landing::grouped;
 
 /// Harvest other repositories into the store
@@ -25,6 +28,7 @@ Examples:
   stook harvest example                                 what changed at a source since the last time
   stook harvest --all                                   every source that is due (see stook source)
   stook harvest example --verify                        compare identifiers and mend the differences
+  stook harvest https://example.org/oai -o - | jq .     just the data, without a store
 
 A harvest that is interrupted, by Ctrl-C or by force, goes on where it was. Running it again asks only for
 what changed since, by the source's own clock. The exit code is 1 if something is missing.")]
@@ -50,14 +54,26 @@ pub(super) struct Harvest {
     /// Everything once more, not only what changed
     #[arg(long)]
     full: bool,
+    /// Afterwards compare the identifiers on both sides and mend the differences
+    #[arg(long)]
+    verify: bool,
     /// Refuse what breaks the protocol instead of reading it all the same
     #[arg(long)]
     strict: bool,
+    /// Write the records to this file instead of the store; .gz and .zst compress, - is standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["all", "verify"])]
+    output: Option<PathBuf>,
+    /// The form of that file
+    #[arg(long, value_enum, default_value = "jsonl", requires = "output")]
+    format: OutputFormat,
 }
 
 impl Harvest {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let config = config(place)?;
+        let config = configuration(place)?;
+        if let Some(output) = &self.output {
+            return self.stream(&config, output);
+        }
         let store = open_store(&config)?;
         let sources = if self.all { due(&store)? } else { self.named(&store)? };
         if sources.is_empty() {
@@ -70,6 +86,7 @@ impl Harvest {
             from: self.from,
             until: self.until,
             full: self.full,
+            verify: self.verify,
         };
         let contact = contact(&config);
         let bar = progress::spinner("{spinner} {msg}  {elapsed}");
@@ -120,6 +137,52 @@ impl Harvest {
         })
     }
 
+    /// Harvests without a store.
+    fn stream(&self, config: &Config, output: &Path) -> Result<Ending> {
+        let [url] = self.sources.as_slice() else {
+            bail!("-o writes one source\nTry: one URL");
+        };
+        let mut settings = Source {
+            url: url.clone(),
+            strict: self.strict,
+            sets: self.sets.clone(),
+            ..Source::default()
+        };
+        if !self.prefixes.is_empty() {
+            settings.prefixes.clone_from(&self.prefixes);
+        }
+        source::check(&settings)?;
+        let path = (output.as_os_str() != "-").then_some(output);
+        let mut sink = Stream::new(Output::open(path)?, self.format, url);
+        let stop = stop::on_signal("Stopping after the page in hand …")?;
+        let bar = progress::spinner("{spinner} {msg}  {elapsed}");
+        let totals = Mutex::new(vec![(0, None)]);
+        let outside = Outside {
+            contact: &contact(config),
+            polite: &Polite::new(config.harvest.requests_per_host),
+            stop: &stop,
+            progress: &|report, advertised| show(&bar, &totals, 0, report, advertised),
+        };
+        let wanted = Wanted {
+            from: self.from,
+            until: self.until,
+            ..Wanted::default()
+        };
+        let mut memory = NoMemory;
+        let mut harvest =
+            harvest::Harvest::new(&settings, Quirks::default(), wanted, &outside, &mut sink, &mut memory)?;
+        harvest.run()?;
+        let report = harvest.report;
+        bar.finish_and_clear();
+        sink.finish()?;
+        eprint!("{report}");
+        Ok(if report.complete && report.quarantined == 0 {
+            Ending::Fine
+        } else {
+            Ending::Findings
+        })
+    }
+
     /// The sources named on the command line; a URL that is new becomes one.
     fn named(&self, store: &Store) -> Result<Vec<KnownSource>> {
         let known = source::all(store)?;
@@ -157,18 +220,6 @@ impl Harvest {
     }
 }
 
-/// The configuration; without a file, a store beside the place where one would be.
-pub(super) fn config(place: &Place) -> Result<Config> {
-    if place.config.exists() {
-        return Config::load(&place.config, None);
-    }
-    let folder = place.config.parent().unwrap_or(std::path::Path::new(""));
-    Ok(Config {
-        store: folder.join("stook.db"),
-        ..Config::default()
-    })
-}
-
 fn contact(config: &Config) -> String {
     if !config.harvest.contact.is_empty() {
         return config.harvest.contact.clone();
@@ -200,25 +251,20 @@ fn due(store: &Store) -> Result<Vec<KnownSource>> {
 pub(super) fn name_for(url: &str, known: &[KnownSource]) -> Result<String> {
     let url = url::Url::parse(url).with_context(|| format!("{url:?} is not a URL"))?;
     let Some(host) = url.host_str() else {
-        bail!("{url} names no host")
+        bail!("{url} names no host");
     };
-    let mut name = host.trim_start_matches("www.").to_owned();
-    if known.iter().any(|source| source.name == name) {
-        let path: String = url
-            .path()
+    let plain = |text: &str| -> String {
+        let plain = text
             .chars()
-            .map(|letter| if letter.is_alphanumeric() { letter } else { '-' })
-            .collect();
-        name = format!("{name}{}", path.trim_end_matches('-'));
-    }
-    let mut candidate = name.clone();
-    for number in 2.. {
-        if known.iter().all(|source| source.name != candidate) {
-            break;
-        }
-        candidate = format!("{name}-{number}");
-    }
-    Ok(candidate)
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+        plain.collect::<String>().trim_matches('-').to_owned()
+    };
+    let short = plain(host.trim_start_matches("www."));
+    let long = format!("{short}-{}", plain(url.path()));
+    let numbered = (2..).map(|number| format!("{short}-{number}"));
+    let free = |name: &String| known.iter().all(|source| source.name != *name);
+    let name = [short.clone(), long].into_iter().chain(numbered).find(free);
+    name.context("no name is free")
 }
 
 fn date(text: &str) -> Result<UtcDatetime, String> {

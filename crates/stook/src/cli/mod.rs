@@ -11,6 +11,7 @@ mod harvest;
 mod import;
 mod init;
 mod man;
+mod output;
 mod progress;
 mod quarantine;
 mod restore;
@@ -20,6 +21,7 @@ mod set;
 mod source;
 mod status;
 mod stop;
+mod stream;
 
 use std::process::ExitCode;
 

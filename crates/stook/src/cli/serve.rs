@@ -11,6 +11,7 @@ use tracing_subscriber::EnvFilter;
 use super::Ending;
 use super::session::{Place, open_store};
 use crate::config::{Config, LogFormat};
+use crate::harvest::source;
 use crate::provider::http::Site;
 use crate::provider::{Provider, reach, serve};
 
@@ -67,7 +68,10 @@ fn site(config: &Config) -> Result<Site> {
         Provider::open(store.clone(), settings.clone(), &formats)
             .with_context(|| format!("repository {:?}", settings.name))
     };
-    let providers = config.repository.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let mut repositories = config.repository.clone();
+    let harvested = source::all(&store)?.into_iter().filter(|source| source.settings.serve);
+    repositories.extend(harvested.map(|source| source.as_repository(config)));
+    let providers = repositories.iter().map(open).collect::<Result<Vec<_>>>()?;
     Ok(Site::new(providers, config.server.clone()))
 }
 

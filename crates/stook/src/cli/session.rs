@@ -1,6 +1,6 @@
 //! What most commands begin with: the configuration, the store, the repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -9,6 +9,7 @@ use stook_oai::{Identifier, OaiNamespace};
 use stook_store::{Clock, RepositoryId, Store};
 
 use crate::config::{self, Config};
+use crate::harvest::source;
 
 /// Which configuration and repository a command is about.
 #[derive(Args)]
@@ -39,15 +40,23 @@ pub(super) struct Session {
 impl Session {
     /// Opens what `place` names.
     pub(super) fn open(place: &Place) -> Result<Session> {
-        let config = Config::load(&place.config, None)?;
+        // What was harvested without a configuration can be looked at without one.
+        let config = match place.repository {
+            Some(_) => configuration(place)?,
+            None => Config::load(&place.config, None)?,
+        };
         Session::of(&config, place.repository.as_deref())
     }
 
     /// Opens a repository of a configuration.
     pub(super) fn of(config: &Config, name: Option<&str>) -> Result<Session> {
-        let settings = config.select(name)?.clone();
         let formats = config.formats()?;
         let store = open_store(config)?;
+        let source = name.and_then(|name| source::named(&store, name).ok());
+        let settings = match source {
+            Some(source) => source.as_repository(config),
+            None => config.select(name)?.clone(),
+        };
         let repository = store.declare_repository(&settings.name)?;
         Ok(Session {
             settings,
@@ -70,6 +79,18 @@ impl Session {
     pub(super) fn identifier(&self, text: &str) -> Result<Identifier> {
         Ok(crate::import::draft::identifier(text, &self.namespace()?)?)
     }
+}
+
+/// The configuration; without a file, a store beside the place where one would be.
+pub(super) fn configuration(place: &Place) -> Result<Config> {
+    if place.config.exists() {
+        return Config::load(&place.config, None);
+    }
+    let folder = place.config.parent().unwrap_or(Path::new(""));
+    Ok(Config {
+        store: folder.join("stook.db"),
+        ..Config::default()
+    })
 }
 
 /// The store of a configuration, made if it is not there yet.

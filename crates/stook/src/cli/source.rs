@@ -10,8 +10,8 @@ use stook_oai::{Datestamp, Granularity};
 use stook_store::{Span, Store};
 
 use super::Ending;
-use super::harvest::{config, name_for};
-use super::session::{Place, open_store};
+use super::harvest::name_for;
+use super::session::{Place, configuration, open_store};
 use crate::config::Source;
 use crate::harvest::Quirks;
 use crate::harvest::ledger::{self, Ledger, WindowState};
@@ -85,7 +85,7 @@ impl SourceCommand {
             }
             return Ok(Ending::Fine);
         }
-        let store = open_store(&config(place)?)?;
+        let store = open_store(&configuration(place)?)?;
         match self {
             SourceCommand::Add { name, url, settings } => add(&store, &name, &url, &settings)?,
             SourceCommand::List => list(&store)?,
@@ -109,6 +109,13 @@ fn add(store: &Store, name: &str, url: &str, settings: &[String]) -> Result<()> 
     }
     if store.repositories()?.iter().any(|other| other == name) {
         bail!("{name:?} is a repository of its own\nTry: another name");
+    }
+    if name.is_empty()
+        || !name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+    {
+        bail!("name {name:?}: use letters, digits, - and _");
     }
     let mut known = KnownSource {
         name: name.to_owned(),

@@ -10,6 +10,7 @@
 //! sink       deliveries → store: records, token and ledger in one transaction  (provenance)
 //! ledger     windows: asked for, received, committed, missing
 //! quirks     what a source needs, learned once
+//! verify     identifiers compared, differences mended
 //! report     what happened
 //! ```
 
@@ -27,6 +28,7 @@ pub mod report;
 mod run;
 mod sink;
 pub mod source;
+mod verify;
 
 pub use polite::Polite;
 pub use quirks::Quirks;

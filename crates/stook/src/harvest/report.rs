@@ -41,6 +41,8 @@ pub struct Report {
     pub quarantined: u64,
     /// How many records the source said there would be, in lists that were completed.
     pub advertised: Option<u64>,
+    /// Identifiers compared with the source's own list of them.
+    pub verified: u64,
     /// What the source does wrong and we got over, by name.
     pub findings: BTreeMap<String, Finding>,
     /// Why it did not come to its end.
@@ -129,6 +131,9 @@ impl fmt::Display for Report {
                 "received otherwise"
             };
             writeln!(formatter, "{} records advertised: {verdict}", grouped(advertised))?;
+        }
+        if self.verified > 0 {
+            writeln!(formatter, "{} identifiers compared with the source's", grouped(self.verified))?;
         }
         if !self.findings.is_empty() {
             writeln!(formatter, "What the source did:")?;

@@ -9,12 +9,12 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, bail};
 use stook_oai::request::{ListRequest, Request};
 use stook_oai::{
-    Datestamp, ErrorCode, Granularity, MetadataFormat, MetadataPrefix, OaiError, Set, SetSpec, UtcDatetime,
+    Datestamp, ErrorCode, Granularity, Identifier, MetadataFormat, MetadataPrefix, OaiError, Set, SetSpec, UtcDatetime,
 };
-use stook_store::{Known, Note};
+use stook_store::{Known, Note, Vanished};
 
 use super::client::Client;
 use super::collect::{AskedFor, Collected};
@@ -44,6 +44,8 @@ pub struct Wanted {
     pub until: Option<UtcDatetime>,
     /// Everything once more, whatever was harvested before.
     pub full: bool,
+    /// Compare identifiers afterwards and mend the differences.
+    pub verify: bool,
 }
 
 /// What the world outside gives a harvest.
@@ -83,6 +85,38 @@ pub trait Memory {
     /// # Errors
     /// When it cannot be read.
     fn known(&self, prefix: &MetadataPrefix, identifier: &str) -> Result<Option<Known>>;
+
+    /// Begins to compare with what the source lists.
+    ///
+    /// # Errors
+    /// When nothing is remembered.
+    fn begin_comparison(&mut self) -> Result<()> {
+        bail!("only what is in the store can be verified")
+    }
+
+    /// The source lists this identifier.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    fn mention(&mut self, _: &Identifier) -> Result<()> {
+        Ok(())
+    }
+
+    /// What is live here and was not mentioned.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn vanished(&mut self, _: &MetadataPrefix) -> Result<Vanished> {
+        Ok(Vanished { records: 0, of: 0 })
+    }
+
+    /// Deletes what [`vanished`](Self::vanished) found.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn delete_vanished(&mut self) -> Result<u64> {
+        Ok(0)
+    }
 }
 
 /// Why a harvest ended before its end.

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
-use stook_oai::{MetadataFormat, MetadataPrefix, Set};
-use stook_store::{Known, Note, RepositoryId, Store};
+use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set};
+use stook_store::{Importer, Known, Note, RepositoryId, Store, Vanished};
 
 use super::ledger::Ledger;
 use super::quirks::Quirks;
 use super::report::Report;
 use super::run::{Harvest, Memory, Outside, Wanted};
 use super::sink::{Place, StoreSink};
-use crate::config::Source;
+use crate::config::{Config, Repository, Source};
 
 const SETTINGS: &str = "source";
 const QUIRKS: &str = "quirks";
@@ -32,6 +32,26 @@ pub struct KnownSource {
     pub quirks: Quirks,
     /// How its last harvest went.
     pub report: Option<Report>,
+}
+
+impl KnownSource {
+    /// What was harvested, as a repository to serve.
+    pub fn as_repository(&self, config: &Config) -> Repository {
+        let path = format!("/source/{}", self.name);
+        let first = config.repository.first();
+        let outside = first.and_then(|first| first.base_url.strip_suffix(&first.path));
+        Repository {
+            base_url: match outside {
+                Some(outside) => format!("{outside}{path}"),
+                None => format!("http://{}{path}", config.server.listen),
+            },
+            path,
+            name: self.name.clone(),
+            repository_name: format!("{}, harvested from {}", self.name, self.settings.url),
+            admin_emails: first.map_or_else(Vec::new, |first| first.admin_emails.clone()),
+            ..Repository::default()
+        }
+    }
 }
 
 /// All sources, in order of their names.
@@ -99,11 +119,13 @@ fn now() -> i64 {
 /// # Errors
 /// When the store cannot be used, or somebody else harvests the source. Whatever the source does is in the report.
 pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
+    let verify = wanted.verify;
     let repository = store.declare_repository(&source.name)?;
     let lease = Lease::take(store, repository, &source.name)?;
     let mut memory = StoreMemory {
         store: store.clone(),
         repository,
+        importer: None,
     };
     let mut sink = StoreSink::new(Place {
         store: store.clone(),
@@ -121,6 +143,9 @@ pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Ou
     )?;
     harvest.report.began = began;
     harvest.run()?;
+    if verify && harvest.report.stopped.is_none() {
+        harvest.verify()?;
+    }
     let (mut report, quirks) = (harvest.report, harvest.quirks);
     report.ended = Some(now());
     store.write_notes(repository, &[note(QUIRKS, &quirks)?, note(REPORT, &report)?])?;
@@ -190,6 +215,14 @@ fn is_alive(process: u32) -> bool {
 struct StoreMemory {
     store: Store,
     repository: RepositoryId,
+    /// Knows what was mentioned in a comparison.
+    importer: Option<Importer>,
+}
+
+impl StoreMemory {
+    fn comparison(&mut self) -> Result<&mut Importer> {
+        self.importer.as_mut().context("no comparison has begun")
+    }
 }
 
 impl Memory for StoreMemory {
@@ -207,6 +240,23 @@ impl Memory for StoreMemory {
 
     fn known(&self, prefix: &MetadataPrefix, identifier: &str) -> Result<Option<Known>> {
         Ok(self.store.read()?.known(self.repository, prefix, identifier)?)
+    }
+
+    fn begin_comparison(&mut self) -> Result<()> {
+        self.importer = Some(self.store.importer(self.repository)?);
+        Ok(())
+    }
+
+    fn mention(&mut self, identifier: &Identifier) -> Result<()> {
+        Ok(self.comparison()?.spare(identifier)?)
+    }
+
+    fn vanished(&mut self, prefix: &MetadataPrefix) -> Result<Vanished> {
+        Ok(self.comparison()?.vanished(std::slice::from_ref(prefix))?)
+    }
+
+    fn delete_vanished(&mut self) -> Result<u64> {
+        Ok(self.comparison()?.delete_vanished(|_| {})?)
     }
 }
 

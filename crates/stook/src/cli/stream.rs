@@ -1,0 +1,142 @@
+//! A harvest without a store: records go straight to a file or to standard output.
+
+use std::io::Write;
+
+use anyhow::Result;
+use stook_oai::request::{ListRequest, Request};
+use stook_oai::response::{Echo, HeaderRef, RecordsWriter, ResponseWriter, content_fragment};
+use stook_oai::{Datestamp, Granularity, MetadataFormat, MetadataPrefix, Set};
+use stook_store::{Known, Outcome};
+
+use super::output::{Line, Output, OutputFormat};
+use crate::harvest::ledger::Ledger;
+use crate::harvest::{Delivery, Harvested, Memory, Sink};
+
+/// XML is written in pieces of about this size.
+const PIECE: usize = 1 << 20;
+
+/// Writes what is harvested.
+pub(super) struct Stream {
+    out: Output,
+    format: OutputFormat,
+    base_url: String,
+    xml: Option<(RecordsWriter, Granularity)>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Stream {
+    pub(super) fn new(out: Output, format: OutputFormat, base_url: &str) -> Stream {
+        Stream {
+            out,
+            format,
+            base_url: base_url.to_owned(),
+            xml: None,
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// Ends the document and gives the file its name.
+    pub(super) fn finish(mut self) -> Result<()> {
+        if let Some((writer, _)) = self.xml.take() {
+            self.out.write_all(&writer.finish(None))?;
+        }
+        self.out.finish()
+    }
+
+    fn write_line(&mut self, record: &Harvested, prefix: &MetadataPrefix) -> Result<()> {
+        let about: Vec<&str> = record.about.iter().map(String::as_str).collect();
+        let line = Line {
+            identifier: record.identifier.as_str(),
+            datestamp: record.datestamp_text.clone(),
+            sets: record.set_specs.iter().map(|set| set.as_str()).collect(),
+            deleted: record.metadata.is_none(),
+            metadata: [(prefix.as_str(), record.metadata.as_deref())].into(),
+            about: (!about.is_empty()).then(|| [(prefix.as_str(), about)].into()),
+        };
+        serde_json::to_writer(&mut self.out, &line)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    fn write_xml(&mut self, record: &Harvested, prefix: &MetadataPrefix, harvest_date: &str) -> Result<()> {
+        let (writer, _) = self.xml.get_or_insert_with(|| {
+            let granularity = if record.datestamp_text.len() == 10 {
+                Granularity::Day
+            } else {
+                Granularity::Second
+            };
+            let request = Request::ListRecords(ListRequest::Selection {
+                metadata_prefix: prefix.clone(),
+                from: None,
+                until: None,
+                set: None,
+            });
+            let date = Datestamp::parse(harvest_date).unwrap_or_default();
+            let writer = ResponseWriter::new(Vec::new(), date, &self.base_url, &Echo::Arguments(&request));
+            (writer.list_records(granularity), granularity)
+        });
+        let set_specs: Vec<&str> = record.set_specs.iter().map(|set| set.as_str()).collect();
+        let set_specs = set_specs.join(" ");
+        let header = HeaderRef {
+            identifier: record.identifier.as_str(),
+            datestamp: record.datestamp.unwrap_or_default(),
+            set_specs: &set_specs,
+            deleted: record.metadata.is_none(),
+        };
+        let metadata = record.metadata.as_deref().unwrap_or_default();
+        writer.record(&header, |out| out.extend(content_fragment(metadata, &record.about)));
+        if writer.len() > PIECE {
+            let piece = writer.take();
+            self.out.write_all(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Stream {
+    fn deliver(&mut self, delivery: Delivery) -> Result<()> {
+        let Some(prefix) = &delivery.prefix else { return Ok(()) };
+        for record in &delivery.records {
+            match self.format {
+                OutputFormat::Jsonl => self.write_line(record, prefix)?,
+                OutputFormat::Xml => self.write_xml(record, prefix, &delivery.harvest_date)?,
+            }
+            self.outcomes.push(if record.metadata.is_none() {
+                Outcome::Deleted
+            } else {
+                Outcome::New
+            });
+        }
+        for broken in &delivery.quarantined {
+            let identifier = broken.identifier.as_deref().unwrap_or("a record without identifier");
+            eprintln!("left out: {identifier}: {}", broken.reason);
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<Vec<Outcome>> {
+        self.out.flush()?;
+        Ok(std::mem::take(&mut self.outcomes))
+    }
+}
+
+/// Remembers nothing.
+pub(super) struct NoMemory;
+
+impl Memory for NoMemory {
+    fn ledger(&self, prefix: &str, set: &str) -> Result<Ledger> {
+        Ok(Ledger::new(prefix, set))
+    }
+
+    fn declare_format(&mut self, _: &MetadataFormat) -> Result<()> {
+        Ok(())
+    }
+
+    fn define_set(&mut self, _: &Set) -> Result<()> {
+        Ok(())
+    }
+
+    fn known(&self, _: &MetadataPrefix, _: &str) -> Result<Option<Known>> {
+        Ok(None)
+    }
+}
