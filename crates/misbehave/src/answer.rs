@@ -8,11 +8,12 @@ use stook_oai::{
 
 use crate::ask::Ask;
 use crate::http::Reply;
-use crate::lists::{self, Entry, Trouble};
+use crate::lists::{self, Trouble};
 use crate::made_up;
 use crate::script::Setting;
+use crate::selection::{self, Entry};
 use crate::source::Turn;
-use crate::world::datestamp;
+use crate::world::{Item, datestamp};
 
 /// A document, and what later stages need to know about it.
 pub(crate) struct Answer {
@@ -123,7 +124,7 @@ fn identify(turn: &Turn<'_>, request: &Request) -> Outcome {
 
 fn formats(turn: &Turn<'_>, request: &Request, identifier: Option<&str>) -> Result<Outcome, Trouble> {
     let item = match identifier {
-        Some(identifier) => Some(lists::visible(turn, identifier)?),
+        Some(identifier) => Some(existing(turn, identifier)?),
         None => None,
     };
     let held = |prefix: &str| item.is_none_or(|item| item.metadata.contains_key(prefix));
@@ -144,7 +145,7 @@ fn formats(turn: &Turn<'_>, request: &Request, identifier: Option<&str>) -> Resu
 
 /// Sets come in pages as records do; their tokens are plain offsets.
 fn sets(turn: &Turn<'_>, request: &Request, token: Option<&str>) -> Result<Outcome, Trouble> {
-    let sets = lists::sets(turn);
+    let sets = selection::sets(turn);
     if sets.is_empty() {
         return Err(Trouble::error(ErrorCode::NoSetHierarchy, "There are no sets."));
     }
@@ -183,8 +184,13 @@ fn sets(turn: &Turn<'_>, request: &Request, token: Option<&str>) -> Result<Outco
     Ok(Answer::of(request, writer.finish(token.as_ref()), Vec::new()))
 }
 
+fn existing<'a>(turn: &Turn<'a>, identifier: &str) -> Result<&'a Item, Trouble> {
+    let item = selection::visible(turn, identifier);
+    item.ok_or_else(|| Trouble::error(ErrorCode::IdDoesNotExist, "There is no such item."))
+}
+
 fn record(turn: &Turn<'_>, request: &Request, identifier: &str, prefix: &MetadataPrefix) -> Result<Outcome, Trouble> {
-    let item = lists::visible(turn, identifier)?;
+    let item = existing(turn, identifier)?;
     if !item.metadata.contains_key(prefix.as_str()) {
         return Err(Trouble::error(
             ErrorCode::CannotDisseminateFormat,

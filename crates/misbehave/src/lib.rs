@@ -24,8 +24,8 @@
 //! ```
 //!
 //! A request passes the modules in this order, and each [`Stage`] of faults has
-//! one of them: `http` (read) → `source` → `rules` → `lists` → `answer` →
-//! `records` → `documents` → `replies` → `deliveries` → `http` (write). `server`
+//! one of them: `http` (read) → `source` → `rules` → `answer` (with `selection`
+//! and `lists`) → `records` → `documents` → `replies` → `deliveries` → `http` (write). `server`
 //! owns sockets and threads. Nothing here is fit for the open network: it
 //! listens on loopback only.
 
@@ -45,6 +45,7 @@ mod records;
 mod replies;
 mod rules;
 mod script;
+mod selection;
 mod server;
 mod source;
 mod splice;

@@ -1,5 +1,5 @@
-//! Which records a list holds, how it is cut into pages, and its tokens: as
-//! they should be, and as faults bend them.
+//! How a selection is cut into pages, and its tokens: as they should be, and as
+//! faults bend them.
 //!
 //! A token is a key to what the server remembers of the list, so that every
 //! way to mistreat a list is a way to change what is remembered. A list goes
@@ -7,7 +7,6 @@
 //! between two pages make a correct list neither skip nor repeat.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use stook_oai::{ErrorCode, ListRequest, OaiError, ResumptionToken, Verb};
@@ -15,14 +14,12 @@ use stook_oai::{ErrorCode, ListRequest, OaiError, ResumptionToken, Verb};
 use crate::ask::Ask;
 use crate::fault::Fault;
 use crate::http::Reply;
+use crate::made_up::FORMATS;
 use crate::script::Setting;
+use crate::selection::{Entry, Selection};
 use crate::source::Turn;
 use crate::world::{Item, Position, datestamp, position};
 
-/// What `long-sets` appends to every setSpec.
-pub(crate) static LONG_SUFFIX: LazyLock<String> = LazyLock::new(|| ":a-very-long-name-of-a-set".repeat(80));
-/// How much earlier `datestamp-not-filtered-by` shows datestamps.
-const SHOWN_EARLIER_SECONDS: i64 = 400 * 86_400;
 /// How many empty pages `empty-pages-between` sends.
 const EMPTY_PAGES: u64 = 3;
 /// How many entries `duplicates` repeats.
@@ -53,46 +50,10 @@ impl Trouble {
     }
 }
 
-/// What a list shows of one item.
-pub(crate) struct Entry {
-    pub(crate) identifier: String,
-    pub(crate) datestamp: i64,
-    /// Separated by spaces.
-    pub(crate) set_specs: String,
-    pub(crate) deleted: bool,
-    pub(crate) metadata: String,
-}
-
-impl Entry {
-    pub(crate) fn new(turn: &Turn<'_>, item: &Item, prefix: &str) -> Self {
-        let earlier = if turn.has(Fault::DatestampNotFilteredBy) {
-            SHOWN_EARLIER_SECONDS
-        } else {
-            0
-        };
-        let set_specs: Vec<String> = item.set_specs.iter().filter_map(|spec| shown_set(turn, spec)).collect();
-        Self {
-            identifier: item.identifier.clone(),
-            datestamp: item.datestamp - earlier,
-            set_specs: set_specs.join(" "),
-            deleted: item.deleted,
-            metadata: item.metadata.get(prefix).cloned().unwrap_or_default(),
-        }
-    }
-}
-
 /// One page of a list.
 pub(crate) struct Page {
     pub(crate) entries: Vec<Entry>,
     pub(crate) token: Option<ResumptionToken>,
-}
-
-#[derive(Debug, Clone)]
-struct Selection {
-    prefix: String,
-    from: Option<i64>,
-    until: Option<i64>,
-    set: Option<String>,
 }
 
 /// What a token leads to.
@@ -173,101 +134,19 @@ pub(crate) fn page(turn: &mut Turn<'_>, verb: Verb, request: &ListRequest) -> Re
     }
 }
 
-/// The item of an identifier, if the source admits to it.
-pub(crate) fn visible<'a>(turn: &Turn<'a>, identifier: &str) -> Result<&'a Item, Trouble> {
-    let item = turn.world.item(identifier).filter(|item| is_shown(turn, item, None));
-    item.ok_or_else(|| Trouble::error(ErrorCode::IdDoesNotExist, "There is no such item."))
-}
-
-/// The sets that ListSets shows: setSpec and setName.
-pub(crate) fn sets(turn: &Turn<'_>) -> Vec<(String, String)> {
-    let own = turn
-        .world
-        .sets
-        .iter()
-        .filter_map(|(spec, name)| Some((shown_set(turn, spec)?, name.clone())));
-    let extra = if turn.has(Fault::ManySlowSets) {
-        turn.script.setting(Setting::ExtraSets)
-    } else {
-        0
-    };
-    own.chain((1..=extra).map(|number| (format!("extra-{number}"), format!("Extra set {number}"))))
-        .collect()
-}
-
-/// A setSpec as the source shows it; none if it does not.
-fn shown_set(turn: &Turn<'_>, spec: &str) -> Option<String> {
-    if turn.has(Fault::SetVanished) && is_gone(turn, spec) {
-        return None;
-    }
-    let suffix = if turn.has(Fault::LongSets) {
-        LONG_SUFFIX.as_str()
-    } else {
-        ""
-    };
-    Some(format!("{spec}{suffix}"))
-}
-
-/// Whether a set is the one that vanished.
-fn is_gone(turn: &Turn<'_>, spec: &str) -> bool {
-    turn.world.sets.first().is_some_and(|(gone, _)| gone == spec)
-}
-
-/// Whether the source shows an item at all, or to those who ask for a set.
-fn is_shown(turn: &Turn<'_>, item: &Item, set: Option<&str>) -> bool {
-    let hides_deletion =
-        turn.has(Fault::DeletionsUnannounced) || (turn.has(Fault::DeletionsOutsideSets) && set.is_some());
-    let is_late = turn.has(Fault::RecordsSurfaceLate) && surfaces_late(item) && {
-        let late = i64::try_from(turn.script.setting(Setting::LateSeconds)).unwrap_or(i64::MAX);
-        turn.world.now() < item.datestamp.saturating_add(late)
-    };
-    let is_hidden = is_late || (item.deleted && hides_deletion);
-    !turn.has(Fault::EverythingVanishes) && !is_hidden
-}
-
-/// Every third record, by its identifier, so that it is always the same ones.
-fn surfaces_late(item: &Item) -> bool {
-    item.identifier.bytes().map(u32::from).sum::<u32>() % 3 == 0
-}
-
-fn matches(turn: &Turn<'_>, selection: &Selection, item: &Item) -> bool {
-    let Selection {
-        prefix,
-        from,
-        until,
-        set,
-    } = selection;
-    let in_set = |set: &String| item.is_in(set) && !(turn.has(Fault::SetVanished) && is_gone(turn, set));
-    item.metadata.contains_key(prefix)
-        && from.is_none_or(|from| item.datestamp >= from || turn.has(Fault::FromIgnored))
-        && until.is_none_or(|until| item.datestamp <= until || turn.has(Fault::UntilIgnored))
-        && set.as_ref().is_none_or(in_set)
-        && is_shown(turn, item, set.as_deref())
-}
-
-fn count(turn: &Turn<'_>, selection: &Selection) -> u64 {
-    turn.world
-        .behind(None)
-        .filter(|item| matches(turn, selection, item))
-        .count() as u64
-}
-
 /// The beginning of a list.
 fn first(turn: &mut Turn<'_>, verb: Verb, selection: Selection) -> Result<List, Trouble> {
-    if !crate::made_up::FORMATS
-        .iter()
-        .any(|(prefix, ..)| *prefix == selection.prefix)
-    {
+    if !FORMATS.iter().any(|(prefix, ..)| *prefix == selection.prefix) {
         return Err(Trouble::error(
             ErrorCode::CannotDisseminateFormat,
             "There is no such format.",
         ));
     }
     turn.slow |= turn.has(Fault::ManySlowSets) && selection.set.is_some();
-    if answers_nothing(turn, &selection) {
+    if selection.is_void(turn) {
         return Err(Trouble::nothing());
     }
-    let size = count(turn, &selection);
+    let size = selection.count(turn);
     if size == 0 {
         return Err(Trouble::nothing());
     }
@@ -286,18 +165,6 @@ fn first(turn: &mut Turn<'_>, verb: Verb, selection: Selection) -> Result<List, 
         born: (turn.tokens.requests, turn.world.now()),
         used: false,
     })
-}
-
-/// Whether a fault makes a selection empty, whatever the source holds.
-fn answers_nothing(turn: &Turn<'_>, selection: &Selection) -> bool {
-    let Selection { from, until, .. } = selection;
-    let one_day = match (from, until) {
-        (Some(from), Some(until)) => datestamp(*from).start_of_day() == datestamp(*until).start_of_day(),
-        _ => false,
-    };
-    (turn.has(Fault::UntilMatchesNothing) && until.is_some())
-        || (turn.has(Fault::DatesRequired) && from.is_none() && until.is_none())
-        || (turn.has(Fault::OneDayMatchesNothing) && one_day)
 }
 
 fn refuse_size(turn: &Turn<'_>, size: u64) -> Result<(), Trouble> {
@@ -376,7 +243,7 @@ fn cut(turn: &mut Turn<'_>, list: List, token: Option<&str>) -> Result<Page, Tro
     let page_size = turn.script.count(Setting::PageSize);
     let behind = turn.world.behind(list.after.as_ref());
     let mut items: Vec<&Item> = behind
-        .filter(|item| matches(turn, &list.selection, item))
+        .filter(|item| list.selection.matches(turn, item))
         .take(page_size.saturating_add(1))
         .collect();
     if items.is_empty() {
@@ -484,7 +351,7 @@ fn issue(turn: &mut Turn<'_>, list: List) -> String {
     } else if turn.has(Fault::TokenWithPunctuation) {
         format!("-{number}!oai_dc|a&b=c;50%/\"ü\"")
     } else if turn.has(Fault::HugeToken) {
-        format!("{number:0>HUGE_TOKEN_CHARACTERS$}")
+        format!("{}{number}", "x".repeat(HUGE_TOKEN_CHARACTERS))
     } else {
         format!("list-{number}")
     };

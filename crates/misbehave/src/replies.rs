@@ -54,7 +54,7 @@ fn status(hit: &Hit, mut reply: Reply, context: &Context<'_>) -> Bent {
     let unavailable = || Reply::html(503, "Service Unavailable", "Come back later.");
     Ok(match hit.fault {
         Fault::RetryAfterSeconds => unavailable().header("Retry-After", &seconds.to_string()),
-        Fault::RetryAfterDate => unavailable().header("Retry-After", &http_date(seconds)),
+        Fault::RetryAfterDate => unavailable().header("Retry-After", &http_date(from_now(seconds))),
         Fault::RetryAfterAbsurd => unavailable().header("Retry-After", THIRTY_YEARS_SECONDS),
         Fault::RetryAfterNonsense => unavailable().header("Retry-After", "in a while"),
         Fault::RetryAfterMissing => unavailable(),
@@ -290,14 +290,18 @@ fn redirect(fault: Fault, reply: Reply, context: &Context<'_>) -> Bent {
 /// behind it, by which the second request is known.
 const RELATIVE_MARK: &str = "&";
 
-/// The date so many seconds from now, as HTTP writes it. Of the system's
-/// clock, because that is what clients compare it with.
-fn http_date(seconds: u64) -> String {
+/// The second so many seconds from now. Of the system's clock, because that is
+/// what clients compare it with.
+fn from_now(seconds: u64) -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs() + seconds
+}
+
+/// A second since 1970 as HTTP writes it.
+fn http_date(since: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs() + seconds;
     let datestamp = i64::try_from(since)
         .ok()
         .and_then(Datestamp::from_unix)
@@ -312,4 +316,34 @@ fn http_date(seconds: u64) -> String {
         &text[..4],
         &text[11..19]
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_the_standard_writes_them() {
+        assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+
+    #[test]
+    fn a_bomb_is_one_correct_gzip_member() {
+        let body = bomb(b"<a/>", 5 << 20);
+        let mut packed = Vec::new();
+        for (bytes, times) in body.pieces() {
+            for _ in 0..*times {
+                packed.extend_from_slice(bytes);
+            }
+        }
+        assert!(packed.len() < 40 << 10, "{}", packed.len());
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked.len(), (5 << 20) + 4);
+        assert!(unpacked.ends_with(b" <a/>"));
+    }
 }

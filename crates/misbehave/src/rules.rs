@@ -6,7 +6,7 @@ use crate::answer::{Answer, Outcome};
 use crate::ask::Ask;
 use crate::fault::{Fault, Stage};
 use crate::http::{Incoming, Reply};
-use crate::lists::LONG_SUFFIX;
+use crate::selection::LONG_SUFFIX;
 use crate::source::Turn;
 
 /// What a rule says about a request.
