@@ -6,6 +6,7 @@ mod fuzz;
 mod http;
 mod install;
 mod interop;
+mod misbehave;
 mod records;
 mod schemas;
 mod server;
@@ -52,6 +53,10 @@ Usage: cargo xtask COMMAND
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.
 
+  misbehave [SCRIPT-FILE] [--fault NAME]... [--records N] [--port P] [--list]
+      Serves a repository that does wrong what real ones do wrong; for tests
+      of harvesters by hand. `misbehave --help` shows how.
+
   records [--count N] [--first N]
       Writes made-up records as JSON lines to standard output.
 
@@ -85,6 +90,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "interop" => interop::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
+        "misbehave" => misbehave::run(rest),
         "records" => write_records(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
