@@ -40,7 +40,7 @@ pub struct Fast {
 }
 
 impl Fast {
-    /// Serves `records` records of about 900 bytes in pages of `page_size`;
+    /// Serves `records` records of about 800 bytes in pages of `page_size`;
     /// at least as many as records make a single page.
     ///
     /// # Errors
