@@ -48,6 +48,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// `Retry-After`, as sent.
     pub(super) retry_after: Option<String>,
+    /// The charset of `Content-Type`.
+    pub(super) charset: Option<String>,
     /// Where it really came from, if redirected.
     pub(super) redirected_to: Option<String>,
     /// The body, unpacked and bounded.
@@ -160,6 +162,7 @@ impl Client {
             return Ok(Answer {
                 status,
                 retry_after: text("Retry-After"),
+                charset: text("Content-Type").as_deref().and_then(charset),
                 redirected_to: (hops > 0).then(|| without_query(&url)),
                 body: Unpacked::new(
                     Box::new(body.into_with_config().limit(u64::MAX).reader()),
@@ -289,6 +292,14 @@ fn without_query(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.into()
+}
+
+fn charset(content_type: &str) -> Option<String> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| value.trim().trim_matches('"').to_owned())
+    })
 }
 
 fn private_headers(source: &Source) -> Result<Vec<(String, String)>> {

@@ -1,7 +1,7 @@
 //! Entries of a page → deliveries, without ever holding a page that is larger than memory.
 
 use anyhow::Error;
-use stook_oai::{Granularity, Header, Identify, MetadataFormat, MetadataPrefix, Record, Set, SetSpec};
+use stook_oai::{Granularity, Header, Identify, MetadataFormat, MetadataPrefix, Record, Set, SetSpec, UtcDatetime};
 use stook_store::{Note, Quarantined};
 
 use super::page::Entry;
@@ -86,13 +86,15 @@ impl<'a> Collected<'a> {
     /// Takes an entry.
     pub(super) fn take(&mut self, entry: Entry) {
         match entry {
-            Entry::ResponseDate(date) => {
-                // Also the beginning of another attempt: what came before stays, but does not count twice.
+            Entry::Begin => {
+                // Perhaps of another attempt: what came before stays, but does not count twice.
                 (self.received, self.outside_set, self.before_from) = (0, 0, 0);
                 self.headers.clear();
                 self.sets.clear();
                 self.formats.clear();
                 self.quarantined.clear();
+            }
+            Entry::ResponseDate(date) => {
                 self.harvest_date = date.format(Granularity::Second).to_string();
             }
             Entry::Record(record) => self.record(record),
@@ -133,8 +135,8 @@ impl<'a> Collected<'a> {
         }
         self.part_bytes += metadata.as_ref().map_or(0, String::len) + about.iter().map(String::len).sum::<usize>();
         self.part.push(Harvested {
-            datestamp: Some(header.datestamp.first_second()),
-            datestamp_text: header.datestamp.to_string(),
+            datestamp: header.known_datestamp().map(UtcDatetime::first_second),
+            datestamp_text: header.datestamp_text().into_owned(),
             identifier: header.identifier,
             set_specs: header.set_specs,
             metadata: metadata.filter(|_| !header.deleted),
@@ -158,9 +160,12 @@ impl<'a> Collected<'a> {
 
     /// Whether a record is one of those asked for. A header without sets tells nothing.
     fn wants(&mut self, header: &Header) -> bool {
-        let date = header.datestamp.first_second().unix();
+        let date = header.known_datestamp().map(|date| date.first_second().unix());
         let Some(asked) = &self.asked else { return true };
-        if asked.from.is_some_and(|from| date < from - DAY) {
+        if asked
+            .from
+            .is_some_and(|from| date.is_some_and(|date| date < from - DAY))
+        {
             self.before_from += 1;
         }
         let inside = |set: &SetSpec| header.set_specs.iter().any(|spec| set.contains(spec));

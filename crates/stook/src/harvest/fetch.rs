@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 use stook_oai::request::Request;
-use stook_oai::response::ReadLimits;
+use stook_oai::response::{EncodingHint, ReadLimits};
 
 use super::body::Unpacked;
 use super::client::{Answer, Client, NoAnswer};
-use super::page::{self, Entry, Page, Unreadable};
+use super::page::{self, Entry, Page, Reading, Unreadable};
 use super::polite::Polite;
 use super::quirks::{Quirks, query};
 use super::report::Report;
@@ -74,7 +74,7 @@ pub(super) struct Fetcher<'a> {
 
 /// What one attempt came to.
 enum Attempt {
-    Page(Page),
+    Page(Box<Page>),
     /// To be tried again, after this long if the source said so.
     Again {
         finding: &'static str,
@@ -122,7 +122,7 @@ impl<'a> Fetcher<'a> {
                 Attempt::Page(page) => {
                     report.pages += 1;
                     report.bytes += page.bytes;
-                    return Ok(page);
+                    return Ok(*page);
                 }
                 Attempt::Trouble(trouble) => return Err(trouble),
                 Attempt::Again {
@@ -263,7 +263,7 @@ impl<'a> Fetcher<'a> {
         match self.read_page(answer, quirks, report, on_entry) {
             Ok(page) if page.entries > 0 || !page.errors.is_empty() => {
                 report.find("answer-with-http-error", format!("HTTP {status}"));
-                Attempt::Page(page)
+                Attempt::Page(Box::new(page))
             }
             _ => otherwise(format!("HTTP {status}")),
         }
@@ -278,7 +278,7 @@ impl<'a> Fetcher<'a> {
             trouble: Trouble::Broken,
         };
         match self.read_page(answer, quirks, report, on_entry) {
-            Ok(page) => Attempt::Page(page),
+            Ok(page) => Attempt::Page(Box::new(page)),
             Err(Unreadable::Empty) => few("empty-answer", "an answer without content".into()),
             Err(Unreadable::Truncated) => few("truncated", "an answer that ends in the middle".into()),
             Err(Unreadable::Broken(reason)) => few("broken-xml", reason),
@@ -304,19 +304,31 @@ impl<'a> Fetcher<'a> {
     fn read_page(
         &self,
         answer: Answer,
-        _quirks: &Quirks,
-        _report: &mut Report,
+        quirks: &Quirks,
+        report: &mut Report,
         on_entry: &mut dyn FnMut(Entry),
     ) -> Result<Page, Unreadable> {
         let mut body = answer.body;
-        let limits = ReadLimits {
-            max_entry_bytes: self.source.max_record_megabytes.saturating_mul(1_000_000),
-            max_depth: self.source.max_depth,
-        };
         if looks_like_html(&mut body) {
             return Err(Unreadable::Html(text_of_html(body)));
         }
-        page::read(body, limits, on_entry)
+        let reading = Reading {
+            limits: ReadLimits {
+                max_entry_bytes: self.source.max_record_megabytes.saturating_mul(1_000_000),
+                max_depth: self.source.max_depth,
+                ..ReadLimits::default()
+            },
+            strict: self.source.strict,
+            hint: EncodingHint {
+                setting: quirks.encoding.as_deref(),
+                charset: answer.charset.as_deref(),
+            },
+        };
+        let page = page::read(body, reading, on_entry)?;
+        for (tolerance, times) in page.tolerated.iter() {
+            report.count(tolerance.name(), times, tolerance.sentence());
+        }
+        Ok(page)
     }
 }
 

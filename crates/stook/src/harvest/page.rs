@@ -3,14 +3,16 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 
-use stook_oai::response::{Event, ReadError, ReadFault, ReadLimits, ResponseReader};
-use stook_oai::{Datestamp, Header, Identify, MetadataFormat, OaiError, Record, ResumptionToken, Set};
+use stook_oai::response::{EncodingHint, Event, ReadError, ReadFault, ReadLimits, ResponseReader, Tolerated};
+use stook_oai::{Datestamp, ErrorCode, Header, Identify, MetadataFormat, OaiError, Record, ResumptionToken, Set};
 
 use super::body::TooMuch;
 
 /// What a page holds.
 pub(super) enum Entry {
-    /// A document begins: when it was made, if that can be read.
+    /// A document begins: what came of an attempt before it counts no more.
+    Begin,
+    /// When the document was made.
     ResponseDate(Datestamp),
     /// Of ListRecords or GetRecord.
     Record(Record),
@@ -43,11 +45,47 @@ pub(super) struct Page {
     /// How many entries it holds.
     pub(super) entries: u64,
     /// Errors of the protocol in it.
-    pub(super) errors: Vec<OaiError>,
+    pub(super) errors: Vec<Failure>,
     /// Of the identifiers and dates in it: equal means the same page.
     pub(super) digest: u64,
     /// Bytes, unpacked.
     pub(super) bytes: u64,
+    /// What breaks the protocol and was read all the same.
+    pub(super) tolerated: Tolerated,
+}
+
+/// An error of the protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// Its code, if it is one of the protocol's.
+    pub(super) code: Option<ErrorCode>,
+    /// Code and message, for people.
+    pub(super) text: String,
+}
+
+impl From<OaiError> for Failure {
+    fn from(error: OaiError) -> Failure {
+        Failure {
+            code: Some(error.code),
+            text: format!("{}: {}", error.code.as_str(), error.message),
+        }
+    }
+}
+
+impl Failure {
+    /// Whether it means that there is nothing, whatever its code.
+    pub(super) fn says_nothing_there(&self) -> bool {
+        let text = self.text.to_ascii_lowercase();
+        let says = [
+            "no record",
+            "norecord",
+            "no match",
+            "no result",
+            "empty result",
+            "nothing found",
+        ];
+        says.iter().any(|words| text.contains(words))
+    }
 }
 
 impl Page {
@@ -77,41 +115,70 @@ pub(super) enum Unreadable {
     Broken(String),
 }
 
+/// How a body is to be read.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    /// How much we are willing to hold.
+    pub(super) limits: ReadLimits,
+    /// Refuse what breaks the protocol.
+    pub(super) strict: bool,
+    /// What is known about its encoding.
+    pub(super) hint: EncodingHint<'a>,
+}
+
 /// Reads an answer, handing over its entries as they come.
 ///
 /// # Errors
 /// When it cannot be read to its end. What was handed over before is as good as ever.
 pub(super) fn read<R: BufRead>(
     body: R,
-    limits: ReadLimits,
+    reading: Reading<'_>,
     on_entry: &mut dyn FnMut(Entry),
 ) -> Result<Page, Unreadable> {
-    let mut reader = ResponseReader::with_limits(body, limits);
+    if reading.strict {
+        return read_with(&mut ResponseReader::with_limits(body, reading.limits), on_entry);
+    }
+    let mut reader = ResponseReader::lenient(body, reading.limits, reading.hint);
+    let mut page = read_with(&mut reader, on_entry)?;
+    page.tolerated = reader.tolerated();
+    Ok(page)
+}
+
+fn read_with<R: BufRead>(reader: &mut ResponseReader<R>, on_entry: &mut dyn FnMut(Entry)) -> Result<Page, Unreadable> {
     let mut page = Page::default();
     let mut hasher = DefaultHasher::new();
+    on_entry(Entry::Begin);
     loop {
         let event = match reader.next() {
             Ok(Some(event)) => event,
             Ok(None) => break,
             Err(error) if error.can_continue() => {
+                page.entries += 1;
                 on_entry(Entry::Broken {
-                    reason: error.to_string(),
-                    identifier: None,
-                    bytes: Vec::new(),
+                    reason: error.fault.to_string(),
+                    identifier: error.identifier(),
+                    bytes: error.entry().unwrap_or_default().to_vec(),
                 });
                 continue;
             }
             Err(error) => return Err(unreadable(&error)),
         };
         let entry = match event {
+            Event::Request { .. } => continue,
             Event::ResponseDate(date) => {
                 page.response_date = Some(date);
                 on_entry(Entry::ResponseDate(date));
                 continue;
             }
-            Event::Request { .. } => continue,
             Event::Error(error) => {
-                page.errors.push(error);
+                page.errors.push(Failure::from(error));
+                continue;
+            }
+            Event::UnknownError { code, message } => {
+                page.errors.push(Failure {
+                    code: None,
+                    text: format!("{code:?}: {message}"),
+                });
                 continue;
             }
             Event::ResumptionToken(token) => {
@@ -146,17 +213,18 @@ fn hash(header: &Header, hasher: &mut DefaultHasher) {
 fn unreadable(error: &ReadError) -> Unreadable {
     match &error.fault {
         ReadFault::Empty => Unreadable::Empty,
-        ReadFault::Truncated => Unreadable::Truncated,
-        ReadFault::NotOaiPmh { root, .. } if root.eq_ignore_ascii_case("html") => Unreadable::Html(String::new()),
-        ReadFault::Doctype if error.position < 200 => Unreadable::Html("a document with a DOCTYPE".into()),
+        ReadFault::Html { title } => Unreadable::Html(title.clone().unwrap_or_default()),
+        ReadFault::NotXml(text) => Unreadable::Html(text.clone()),
         ReadFault::Io(io) => match io.kind() {
             _ if io.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) => Unreadable::TooMuch(io.to_string()),
             std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock => Unreadable::TimedOut,
-            std::io::ErrorKind::UnexpectedEof => Unreadable::Truncated,
             _ if io.to_string().contains("timeout") => Unreadable::TimedOut,
             _ => Unreadable::Truncated,
         },
-        ReadFault::TooDeep { .. } => Unreadable::TooMuch(error.to_string()),
+        _ if error.is_truncated() => Unreadable::Truncated,
+        ReadFault::TooDeep { .. } | ReadFault::ResponseTooLarge { .. } | ReadFault::TooManyNamespaces { .. } => {
+            Unreadable::TooMuch(error.to_string())
+        }
         _ => Unreadable::Broken(error.to_string()),
     }
 }

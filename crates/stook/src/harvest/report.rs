@@ -133,7 +133,11 @@ impl fmt::Display for Report {
             writeln!(formatter, "{} records advertised: {verdict}", grouped(advertised))?;
         }
         if self.verified > 0 {
-            writeln!(formatter, "{} identifiers compared with the source's", grouped(self.verified))?;
+            writeln!(
+                formatter,
+                "{} identifiers compared with the source's",
+                grouped(self.verified)
+            )?;
         }
         if !self.findings.is_empty() {
             writeln!(formatter, "What the source did:")?;

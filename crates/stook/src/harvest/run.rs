@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Error, Result, bail};
 use stook_oai::request::{ListRequest, Request};
 use stook_oai::{
-    Datestamp, ErrorCode, Granularity, Identifier, MetadataFormat, MetadataPrefix, OaiError, Set, SetSpec, UtcDatetime,
+    Datestamp, ErrorCode, Granularity, Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec, UtcDatetime,
 };
 use stook_store::{Known, Note, Vanished};
 
@@ -20,7 +20,7 @@ use super::client::Client;
 use super::collect::{AskedFor, Collected};
 use super::fetch::{Fetcher, Trouble};
 use super::ledger::{Ledger, Window, WindowState};
-use super::page::Page;
+use super::page::{Failure, Page};
 use super::polite::Polite;
 use super::quirks::{ADAPTATIONS, Asked, Quirks, encoded};
 use super::report::Report;
@@ -463,13 +463,13 @@ impl<'a> Harvest<'a> {
                         if self.adapt(&asked, &mut trial) {
                             continue;
                         }
-                        return self.remedy(ledger, at, Trouble::Rejected(in_words(error)), progress);
+                        return self.remedy(ledger, at, Trouble::Rejected(error.text.clone()), progress);
                     }
                     Judgement::BeginAnew => {
-                        return self.remedy(ledger, at, Trouble::Broken(in_words(error)), progress);
+                        return self.remedy(ledger, at, Trouble::Broken(error.text.clone()), progress);
                     }
                     Judgement::GiveUp => {
-                        return self.gap(ledger, at, in_words(error));
+                        return self.gap(ledger, at, error.text.clone());
                     }
                 }
             }
@@ -603,26 +603,28 @@ impl<'a> Harvest<'a> {
     }
 
     /// What an error of the protocol means here.
-    fn judge(&mut self, error: &OaiError, window: &Window, ledger: &Ledger) -> Judgement {
+    fn judge(&mut self, failure: &Failure, window: &Window, ledger: &Ledger) -> Judgement {
         let resumed = window.token.is_some();
         let selective = window.from.is_some() || window.until.is_some() || self.set_of(ledger, window).is_some();
-        match error.code {
-            ErrorCode::NoRecordsMatch if resumed => {
+        match failure.code {
+            Some(ErrorCode::NoRecordsMatch) if resumed => {
                 self.report
                     .find("no-records-at-the-end", "the last token leads to noRecordsMatch");
                 Judgement::Nothing
             }
-            ErrorCode::NoRecordsMatch if !selective && !self.quirks.needs_dates && window.pages == 0 => {
+            Some(ErrorCode::NoRecordsMatch) if !selective && !self.quirks.needs_dates && window.pages == 0 => {
                 Judgement::WithDates
             }
-            ErrorCode::NoRecordsMatch => Judgement::Nothing,
-            ErrorCode::BadResumptionToken => Judgement::BeginAnew,
-            ErrorCode::BadArgument if resumed => Judgement::AskAgain,
-            ErrorCode::BadArgument | ErrorCode::BadVerb => Judgement::AskDifferently,
-            ErrorCode::CannotDisseminateFormat if selective => {
-                self.report.find("cannot-disseminate-nothing", in_words(error));
+            Some(ErrorCode::NoRecordsMatch) => Judgement::Nothing,
+            Some(ErrorCode::BadResumptionToken) => Judgement::BeginAnew,
+            Some(ErrorCode::BadArgument) if resumed => Judgement::AskAgain,
+            Some(ErrorCode::BadArgument | ErrorCode::BadVerb) => Judgement::AskDifferently,
+            Some(ErrorCode::CannotDisseminateFormat) if selective => {
+                self.report.find("cannot-disseminate-nothing", failure.text.clone());
                 Judgement::Nothing
             }
+            None if failure.says_nothing_there() => Judgement::Nothing,
+            None if !resumed => Judgement::AskAgain,
             _ if resumed => Judgement::BeginAnew,
             _ => Judgement::GiveUp,
         }
@@ -755,7 +757,9 @@ impl<'a> Harvest<'a> {
             let known = self.memory.known(prefix, header.identifier.as_str())?;
             let same = known.is_some_and(|known| {
                 known.deleted && header.deleted
-                    || !known.deleted && !header.deleted && known.origin == Some(header.datestamp.first_second())
+                    || !known.deleted
+                        && !header.deleted
+                        && known.origin == header.known_datestamp().map(UtcDatetime::first_second)
             });
             if same {
                 continue;
@@ -805,7 +809,7 @@ impl<'a> Harvest<'a> {
         match asked {
             Ok(page) if page.errors.is_empty() => {}
             Ok(page) => {
-                let error = page.errors.first().map(in_words).unwrap_or_default();
+                let error = page.errors.first().map(|error| error.text.clone()).unwrap_or_default();
                 self.report.find(
                     "listed-but-not-given",
                     format!("{}: {error}", header.identifier.as_str()),
@@ -915,10 +919,6 @@ enum Judgement {
     BeginAnew,
     /// Not at all.
     GiveUp,
-}
-
-fn in_words(error: &OaiError) -> String {
-    format!("{}: {}", error.code.as_str(), error.message)
 }
 
 /// A format that the source would not describe.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use stook_oai::request::{ListRequest, Request};
-use stook_oai::{Header, MetadataPrefix, SetSpec};
+use stook_oai::{Header, MetadataPrefix, SetSpec, UtcDatetime};
 
 use super::collect::Collected;
 use super::fetch::Trouble;
@@ -98,7 +98,7 @@ impl Harvest<'_> {
                     if page
                         .errors
                         .iter()
-                        .all(|error| error.code == stook_oai::ErrorCode::NoRecordsMatch)
+                        .all(|error| error.code == Some(stook_oai::ErrorCode::NoRecordsMatch))
                         && !page.errors.is_empty() =>
                 {
                     return Ok(());
@@ -113,7 +113,7 @@ impl Harvest<'_> {
                         Ok(page) => page
                             .errors
                             .first()
-                            .map_or("the list runs in a circle".into(), |error| error.message.clone()),
+                            .map_or("the list runs in a circle".into(), |error| error.text.clone()),
                     };
                     if attempts >= ATTEMPTS {
                         return Err(Trouble::Broken(reason).into());
@@ -143,7 +143,8 @@ impl Harvest<'_> {
         self.memory.mention(&header.identifier)?;
         let known = self.memory.known(prefix, header.identifier.as_str())?;
         let same = known.is_some_and(|known| {
-            known.deleted == header.deleted && (header.deleted || known.origin == Some(header.datestamp.first_second()))
+            known.deleted == header.deleted
+                && (header.deleted || known.origin == header.known_datestamp().map(UtcDatetime::first_second))
         });
         if !same {
             *mended += 1;
