@@ -2,14 +2,29 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Argument, ListRequest, Request};
+use crate::types::MetadataPrefix;
 
 /// Everything but the unreserved characters of RFC 3986: more than §3.1.1.3
 /// of the specification demands, so no proxy or form parser finds a character
 /// to interpret.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// What HTTP cannot carry in a query, or would take for its end or for the
+/// next argument.
+const VERBATIM: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'&').add(b'<').add(b'>');
+
+/// What some repositories want otherwise than the protocol has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EncodeQuirks<'a> {
+    /// Values are sent as they are, because the repository does not decode
+    /// them. Only what HTTP cannot carry is still escaped.
+    pub verbatim: bool,
+    /// Sent beside a resumptionToken, which should be the only argument.
+    pub metadata_prefix_beside_token: Option<&'a MetadataPrefix>,
+}
 
 impl Request {
     /// The arguments by name, `verb` first; none that was not given.
@@ -60,14 +75,45 @@ impl Request {
     /// ```
     #[must_use]
     pub fn encode(&self) -> String {
+        self.encode_with(EncodeQuirks::default())
+    }
+
+    /// The query string as one particular repository wants it.
+    ///
+    /// ```
+    /// use stook_oai::request::{EncodeQuirks, ListRequest, Request};
+    /// use stook_oai::MetadataPrefix;
+    ///
+    /// let request =
+    ///     Request::ListRecords(ListRequest::Resume { resumption_token: "a:b|2".to_owned() });
+    /// let prefix = MetadataPrefix::oai_dc();
+    /// let quirks = EncodeQuirks { verbatim: true, metadata_prefix_beside_token: Some(&prefix) };
+    /// assert_eq!(
+    ///     request.encode_with(quirks),
+    ///     "verb=ListRecords&resumptionToken=a:b|2&metadataPrefix=oai_dc"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn encode_with(&self, quirks: EncodeQuirks<'_>) -> String {
+        let mut arguments = self.arguments();
+        let lists_records = matches!(self, Self::ListIdentifiers(_) | Self::ListRecords(_));
+        if let Some(prefix) = quirks.metadata_prefix_beside_token
+            && lists_records
+            && arguments
+                .iter()
+                .any(|(name, _)| *name == Argument::ResumptionToken.as_str())
+        {
+            arguments.push((Argument::MetadataPrefix.as_str(), prefix.as_str().into()));
+        }
+        let escaped = if quirks.verbatim { VERBATIM } else { ESCAPED };
         let mut query = String::new();
-        for (name, value) in self.arguments() {
+        for (name, value) in arguments {
             if !query.is_empty() {
                 query.push('&');
             }
             query.push_str(name);
             query.push('=');
-            query.extend(utf8_percent_encode(&value, ESCAPED));
+            query.extend(utf8_percent_encode(&value, escaped));
         }
         query
     }
@@ -136,5 +182,48 @@ mod tests {
             resumption_token: "x|y".to_owned(),
         });
         assert_eq!(request.encode(), "verb=ListRecords&resumptionToken=x%7Cy");
+    }
+
+    #[test]
+    fn verbatim_values_keep_all_that_http_can_carry() {
+        let quirks = EncodeQuirks {
+            verbatim: true,
+            ..EncodeQuirks::default()
+        };
+        let request = Request::ListSets {
+            resumption_token: Some("-a+b!c|d%20/e:f=g é#&\n".to_owned()),
+        };
+        assert_eq!(
+            request.encode_with(quirks),
+            "verb=ListSets&resumptionToken=-a+b!c|d%20/e:f=g%20%C3%A9%23%26%0A"
+        );
+    }
+
+    #[test]
+    fn a_prefix_is_sent_only_beside_the_token_of_a_list_of_records() {
+        let prefix = MetadataPrefix::oai_dc();
+        let quirks = EncodeQuirks {
+            metadata_prefix_beside_token: Some(&prefix),
+            ..EncodeQuirks::default()
+        };
+        let token = || "x".to_owned();
+        let list = ListRequest::Resume {
+            resumption_token: token(),
+        };
+        let identifiers = Request::ListIdentifiers(list);
+        let expected = "verb=ListIdentifiers&resumptionToken=x&metadataPrefix=oai_dc";
+        assert_eq!(identifiers.encode_with(quirks), expected);
+        let sets = Request::ListSets {
+            resumption_token: Some(token()),
+        };
+        assert_eq!(sets.encode_with(quirks), sets.encode());
+        assert_eq!(Request::Identify.encode_with(quirks), "verb=Identify");
+        let selection = Request::ListRecords(ListRequest::Selection {
+            metadata_prefix: prefix.clone(),
+            from: None,
+            until: None,
+            set: None,
+        });
+        assert_eq!(selection.encode_with(quirks), selection.encode());
     }
 }

@@ -3,7 +3,8 @@
 //! On the provider's side a query string enters ([`decode_query`],
 //! [`Request::parse_query`]) and a [`Request`] leaves, or every fault found in
 //! the query. On the harvester's side a [`Request`] enters and the query
-//! string to send leaves ([`Request::encode`]). Nothing here asks whether a
+//! string to send leaves ([`Request::encode`], or [`Request::encode_with`] for
+//! a repository that wants it otherwise). Nothing here asks whether a
 //! set, a format or an item exists.
 //!
 //! ```
@@ -28,6 +29,7 @@ mod parse;
 
 pub use arguments::{Argument, ArgumentRules};
 pub use decode::decode_query;
+pub use encode::EncodeQuirks;
 
 use crate::types::{MetadataPrefix, SetSpec, UtcDatetime, Verb};
 

@@ -4,7 +4,9 @@
 //! response; ready-made fragments ([`content_fragment`]) are appended, not
 //! parsed. On the harvester's side [`ResponseReader`] turns bytes into values,
 //! one at a time, and [`RecordsReader`] finds the records in files that hold
-//! them in other shapes.
+//! them in other shapes. What real repositories send is not always what the
+//! protocol says: [`ResponseReader::lenient`] reads it all the same and tells
+//! what it took ([`Tolerance`]).
 
 mod fragment;
 mod list;
