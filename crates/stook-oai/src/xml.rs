@@ -66,15 +66,33 @@ pub fn is_xml_text(text: &str) -> bool {
 /// `text` is taken to be UTF-8; other bytes are not this function's concern.
 #[must_use]
 pub fn first_forbidden(text: &[u8]) -> Option<usize> {
-    let mut offset = 0;
-    while let Some(&byte) = text.get(offset) {
-        match CLASSES[usize::from(byte)] {
-            Class::Forbidden => return Some(offset),
-            Class::Suspect if is_noncharacter(&text[offset..]) => return Some(offset),
-            _ => offset += 1,
+    let mut from = 0;
+    loop {
+        let offset = next_suspect(text, from)?;
+        if text[offset] != 0xEF || is_noncharacter(&text[offset..]) {
+            return Some(offset);
         }
+        from = offset + 1;
     }
-    None
+}
+
+/// The next byte that is forbidden, or begins U+F000 to U+FFFF.
+fn next_suspect(text: &[u8], from: usize) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let is_suspect = |byte: u8| {
+        let control = (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
+        control | (byte == 0xEF)
+    };
+    let mut at = from;
+    for block in text[from..].chunks_exact(BLOCK) {
+        // No branch inside, so that the compiler compares many bytes at once.
+        if block.iter().fold(false, |found, byte| found | is_suspect(*byte)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let offset = text[at..].iter().position(|byte| is_suspect(*byte))?;
+    Some(at + offset)
 }
 
 /// Appends `text` so that it is safe between two tags.

@@ -12,7 +12,7 @@ use quick_xml::events::Event;
 use super::error::{ReadError, ReadFault};
 use super::leniency::Leniency;
 use super::scope::Scope;
-use super::tag::{Tag, is_space, resolve_reference};
+use super::tag::{Tag, is_space, resolve_reference, split_prefix};
 use crate::response::NAMESPACE;
 use crate::response::repair::Tolerance;
 use crate::xml;
@@ -144,7 +144,7 @@ impl<'a> Cursor<'a> {
     /// are to be known by their name alone.
     pub(super) fn name_of(&mut self, child: &Opened<'a>) -> &'a str {
         let name = child.tag.name;
-        let local = name.split_once(':').map_or(name, |(_, local)| local);
+        let local = split_prefix(name).map_or(name, |(_, local)| local);
         let tolerance = match child.namespace {
             Namespace::Oai => return local,
             Namespace::Other => Tolerance::ForeignNamespace,
@@ -275,7 +275,15 @@ impl<'a> Cursor<'a> {
         self.handing_on = true;
         self.needs_default = false;
         self.assumed.clear();
-        self.check_prefixes(&root.tag)?;
+        if self.is_lenient() {
+            // When it was opened, nobody knew that it would be handed on.
+            self.check_attributes(&root.tag)?;
+            if let Some((prefix, _)) = split_prefix(root.tag.name)
+                && self.scope.find(prefix).is_none()
+            {
+                self.check_undeclared(prefix)?;
+            }
+        }
         self.note_default(root.tag.name);
         let end = self.skip()?;
         let element = &self.text[root.offset..end];
@@ -334,7 +342,7 @@ impl<'a> Cursor<'a> {
                 self.scope.leave();
                 Token::Close
             }
-            Event::Text(text) if text.contains("]]>") => {
+            Event::Text(text) if memchr::memchr(b']', text.as_bytes()).is_some() && text.contains("]]>") => {
                 let fault = "\"]]>\" in text must be written as \"]]&gt;\"".to_owned();
                 return Err(self.error(ReadFault::NotWellFormed(fault)));
             }
@@ -363,9 +371,13 @@ impl<'a> Cursor<'a> {
         let tag = Tag::parse(raw.strip_suffix('/').unwrap_or(raw)).map_err(|fault| self.error(fault))?;
         self.scope.enter();
         self.scope.declare_all(&tag).map_err(|fault| self.error(fault))?;
-        self.check_prefixes(&tag)?;
-        let prefix = tag.name.split_once(':').map_or("", |(prefix, _)| prefix);
-        let uri = self.scope.find(prefix).map(|index| self.scope.uri(index));
+        let prefix = split_prefix(tag.name).map_or("", |(prefix, _)| prefix);
+        let declaration = self.scope.find(prefix);
+        if declaration.is_none() && !prefix.is_empty() {
+            self.check_undeclared(prefix)?;
+        }
+        self.check_attributes(&tag)?;
+        let uri = declaration.map(|index| self.scope.uri(index));
         let namespace = match uri {
             Some(NAMESPACE) => Namespace::Oai,
             None | Some("") => Namespace::None,
@@ -379,22 +391,25 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Every prefix must be declared; `xml` needs not.
-    fn check_prefixes(&mut self, tag: &Tag<'_>) -> Result<(), ReadError> {
-        let attributes = tag
-            .attributes
-            .iter()
-            .filter(|attribute| attribute.declared_prefix().is_none());
-        for name in std::iter::once(tag.name).chain(attributes.map(|attribute| attribute.name)) {
-            if let Some((prefix, _)) = name.split_once(':')
-                && prefix != "xml"
+    /// The prefixes of attributes must be declared too.
+    fn check_attributes(&mut self, tag: &Tag<'_>) -> Result<(), ReadError> {
+        for attribute in &tag.attributes {
+            if let Some((prefix, _)) = split_prefix(attribute.name)
+                && prefix != "xmlns"
                 && self.scope.find(prefix).is_none()
-                && !self.assumes(prefix)
             {
-                return Err(self.error(ReadFault::UndeclaredPrefix(prefix.to_owned())));
+                self.check_undeclared(prefix)?;
             }
         }
         Ok(())
+    }
+
+    /// Only `xml` needs no declaration.
+    fn check_undeclared(&mut self, prefix: &str) -> Result<(), ReadError> {
+        if prefix == "xml" || self.assumes(prefix) {
+            return Ok(());
+        }
+        Err(self.error(ReadFault::UndeclaredPrefix(prefix.to_owned())))
     }
 
     /// Whether a prefix that nobody declared may be understood all the same.
@@ -417,7 +432,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn note_default(&mut self, name: &str) {
-        if !name.contains(':') && self.foreign > 0 {
+        if self.foreign > 0 && split_prefix(name).is_none() {
             let default = self.scope.find("").filter(|index| *index < self.foreign);
             self.needs_default |= default.is_some_and(|index| !self.scope.uri(index).is_empty());
         }
@@ -451,9 +466,8 @@ impl<'a> Cursor<'a> {
 
 /// Whether `prefix:` occurs in `element`.
 fn mentions(element: &str, prefix: &str) -> bool {
-    element
-        .match_indices(prefix)
-        .any(|(at, _)| element[at + prefix.len()..].starts_with(':'))
+    memchr::memmem::find_iter(element.as_bytes(), prefix)
+        .any(|at| element.as_bytes().get(at + prefix.len()) == Some(&b':'))
 }
 
 /// Appends text with its line ends as XML 1.0 §2.11 wants them.

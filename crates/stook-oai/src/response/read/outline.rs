@@ -160,7 +160,10 @@ impl Outline {
             return Err(self.broken(ReadFault::TooDeep { limit }));
         }
         if bytes[end - 1] != b'/' {
-            self.names.push(name_at(&bytes[..end], self.token + 1));
+            let start = self.token + 1;
+            let inside = &bytes[start..end];
+            let length = inside.iter().position(u8::is_ascii_whitespace).unwrap_or(inside.len());
+            self.names.push(start..start + length);
         }
         self.state = State::Text;
         Ok(())

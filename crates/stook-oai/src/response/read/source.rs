@@ -10,6 +10,8 @@
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
+use encoding_rs::Encoding;
+
 /// SUBSTITUTE, forbidden in XML 1.0.
 const STAND_IN: u8 = 0x1A;
 
@@ -92,9 +94,15 @@ impl<R: BufRead> Source<R> {
 
     /// Takes back bytes that were consumed last.
     pub(super) fn unread(&mut self, bytes: &[u8]) {
-        self.chunk.splice(..self.offset, bytes.iter().copied());
-        self.checked = self.checked - self.offset + bytes.len();
-        self.offset = 0;
+        match self.offset.checked_sub(bytes.len()) {
+            // Usually they are still there.
+            Some(start) if self.chunk[start..self.offset] == *bytes => self.offset = start,
+            _ => {
+                self.chunk.splice(..self.offset, bytes.iter().copied());
+                self.checked = self.checked - self.offset + bytes.len();
+                self.offset = 0;
+            }
+        }
         let length = bytes.len() as u64;
         self.allowance = self.allowance.saturating_add(length);
         self.consumed = self.consumed.saturating_sub(length);
@@ -131,6 +139,10 @@ impl<R: BufRead> Source<R> {
 
     /// Finds where UTF-8 ends in the chunk, replacing what is not UTF-8.
     fn check(&mut self, at_end: bool) {
+        if Encoding::utf8_valid_up_to(&self.chunk) == self.chunk.len() {
+            self.checked = self.chunk.len();
+            return;
+        }
         while let Err(error) = str::from_utf8(&self.chunk[self.checked..]) {
             self.checked += error.valid_up_to();
             let bad = match error.error_len() {

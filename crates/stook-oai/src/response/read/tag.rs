@@ -29,7 +29,7 @@ impl<'a> Attribute<'a> {
     /// The value with its references resolved and its white space normalised.
     pub(super) fn value(&self) -> Cow<'a, str> {
         let raw = self.raw_value;
-        if !raw.contains(['&', '\t', '\n', '\r']) {
+        if !raw.bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
             return Cow::Borrowed(raw);
         }
         let mut value = String::with_capacity(raw.len());
@@ -63,12 +63,12 @@ impl<'a> Attribute<'a> {
 impl<'a> Tag<'a> {
     /// Takes apart what stands between `<` and `>` (or `/>`).
     pub(in crate::response) fn parse(inside: &'a str) -> Result<Self, ReadFault> {
-        let name_end = inside.find(is_space).unwrap_or(inside.len());
+        let name_end = inside.bytes().position(is_space_byte).unwrap_or(inside.len());
         let (name, mut rest) = inside.split_at(name_end);
         check_name(name)?;
         let mut attributes = Vec::new();
         loop {
-            let trimmed = rest.trim_start_matches(is_space);
+            let trimmed = trim_start(rest);
             if trimmed.is_empty() {
                 break;
             }
@@ -100,24 +100,28 @@ impl<'a> Tag<'a> {
 
 fn take_attribute(text: &str) -> Result<(Attribute<'_>, &str), ReadFault> {
     let name_end = text
-        .find(|character| character == '=' || is_space(character))
+        .bytes()
+        .position(|byte| byte == b'=' || is_space_byte(byte))
         .unwrap_or(text.len());
     let (name, rest) = text.split_at(name_end);
     check_name(name)?;
-    let rest = rest
-        .trim_start_matches(is_space)
+    let rest = trim_start(rest)
         .strip_prefix('=')
-        .ok_or_else(|| ill_formed("an attribute has no value", name))?
-        .trim_start_matches(is_space);
-    let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''));
-    let (raw_value, rest) = quote
-        .and_then(|quote| rest[1..].split_once(quote))
+        .ok_or_else(|| ill_formed("an attribute has no value", name))?;
+    let rest = trim_start(rest);
+    let quote = rest.bytes().next().filter(|quote| matches!(quote, b'"' | b'\''));
+    let end = quote.and_then(|quote| memchr::memchr(quote, &rest.as_bytes()[1..]));
+    let (raw_value, rest) = end
+        .map(|end| (&rest[1..=end], &rest[end + 2..]))
         .ok_or_else(|| ill_formed("the value of an attribute is not quoted", name))?;
     check_value(name, raw_value)?;
     Ok((Attribute { name, raw_value }, rest))
 }
 
 fn check_value(name: &str, raw: &str) -> Result<(), ReadFault> {
+    if memchr::memchr2(b'<', b'&', raw.as_bytes()).is_none() {
+        return Ok(());
+    }
     if raw.contains('<') {
         return Err(ill_formed("the value of an attribute holds <", name));
     }
@@ -179,22 +183,43 @@ pub(super) fn resolve_reference(name: &str) -> Option<char> {
 /// A name with at most one colon, and that inside. Letters beyond ASCII are
 /// all taken for name characters.
 fn check_name(name: &str) -> Result<(), ReadFault> {
-    let is_part = |part: &str| {
-        let mut bytes = part.bytes();
-        bytes
-            .next()
-            .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80)
-            && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.') || byte >= 0x80)
-    };
-    let is_name = match name.split_once(':') {
-        None => is_part(name),
-        Some((prefix, local)) => is_part(prefix) && is_part(local),
-    };
-    if is_name {
-        Ok(())
-    } else {
-        Err(ill_formed("this is not a name", name))
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
+    let mut colons = 0;
+    let mut begins = true;
+    for byte in name.bytes() {
+        let fits = match byte {
+            b':' if !begins && colons == 0 => {
+                colons += 1;
+                begins = true;
+                continue;
+            }
+            b'-' | b'.' | b'0'..=b'9' => !begins,
+            byte => is_letter(byte),
+        };
+        if !fits {
+            return Err(ill_formed("this is not a name", name));
+        }
+        begins = false;
     }
+    if begins {
+        return Err(ill_formed("this is not a name", name));
+    }
+    Ok(())
+}
+
+/// The prefix of a name, and the rest; nothing if it has no prefix.
+pub(super) fn split_prefix(name: &str) -> Option<(&str, &str)> {
+    let colon = name.bytes().position(|byte| byte == b':')?;
+    Some((&name[..colon], &name[colon + 1..]))
+}
+
+fn is_space_byte(byte: u8) -> bool {
+    is_space(char::from(byte))
+}
+
+fn trim_start(text: &str) -> &str {
+    let length = text.bytes().position(|byte| !is_space_byte(byte)).unwrap_or(text.len());
+    &text[length..]
 }
 
 pub(super) fn is_space(character: char) -> bool {

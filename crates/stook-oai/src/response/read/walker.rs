@@ -25,7 +25,10 @@ use crate::response::repair::{Tolerance, Tolerated};
 
 /// How much is looked at at once for the end of an element. Most entries are
 /// smaller, and what is copied beyond their end is copied in vain.
-const PIECE_BYTES: usize = 4 << 10;
+const PIECE_BYTES: usize = 1 << 10;
+
+/// How much of a web page is searched for its title.
+const PAGE_BYTES: usize = 4 << 10;
 
 /// Going back this far behind a broken entry costs nothing worth counting.
 const FREE_RETREAT_BYTES: u64 = 64 << 10;
@@ -461,11 +464,11 @@ impl<R: BufRead> Walker<R> {
         let position = self.start;
         let source = self.reader.get_mut();
         source.allow(u64::MAX);
-        while self.buffer.len() < PIECE_BYTES {
+        while self.buffer.len() < PAGE_BYTES {
             match source.fill_buf() {
                 Ok([]) | Err(_) => break,
                 Ok(available) => {
-                    let length = available.len().min(PIECE_BYTES);
+                    let length = available.len().min(PAGE_BYTES);
                     self.buffer.extend_from_slice(&available[..length]);
                     source.consume(length);
                 }

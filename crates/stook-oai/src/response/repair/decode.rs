@@ -173,21 +173,15 @@ impl Decoding {
         let State::Utf8(stray) = self.state else {
             return (0, false);
         };
-        let error = match str::from_utf8(bytes) {
-            Ok(_) => {
-                self.count(stray, bytes);
-                text.extend_from_slice(bytes);
-                return (bytes.len(), false);
-            }
-            Err(error) => error,
-        };
-        let good = error.valid_up_to();
+        let good = Encoding::utf8_valid_up_to(bytes);
         self.count(stray, &bytes[..good]);
         text.extend_from_slice(&bytes[..good]);
-        let bad = match error.error_len() {
-            Some(length) => &bytes[good..good + length],
-            None if last => &bytes[good..],
-            None => return (good, false),
+        let rest = &bytes[good..];
+        let bad = match str::from_utf8(&rest[..rest.len().min(4)]).map_err(|error| error.error_len()) {
+            Ok(_) => return (good, false),
+            Err(Some(length)) => &rest[..length],
+            Err(None) if last => rest,
+            Err(None) => return (good, false),
         };
         match stray {
             Stray::Undecided => {
