@@ -44,7 +44,9 @@
 //!
 //! # Harvesting
 //!
-//! A harvester encodes a request and reads the response entry by entry:
+//! A harvester encodes a request and reads the response entry by entry. This
+//! reader is strict; [`response::ResponseReader::lenient`] also reads what
+//! real repositories do wrong, and counts it:
 //!
 //! ```
 //! use stook_oai::response::{Event, ResponseReader};

@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its values has failed")]
 
+use std::io::{BufReader, Read};
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use stook_oai::response::{
-    Echo, Event, HeaderRef, RecordsReader, ResponseReader, ResponseWriter, content_fragment, split_fragment,
+    Echo, EncodingHint, Event, HeaderRef, ReadLimits, RecordsReader, Repaired, ResponseReader, ResponseWriter,
+    Tolerated, content_fragment, split_fragment,
 };
 use stook_oai::{
     Datestamp, DeletedRecord, Description, ErrorCode, Granularity, Header, Identifier, Identify, ListRequest,
@@ -197,9 +200,34 @@ fn read(response: &[u8]) -> Vec<Event> {
     events
 }
 
-/// The events behind date and request.
+/// The events behind date and request, which a lenient reader finds too,
+/// however they arrive, and without having to tolerate anything.
 fn answer(response: &[u8]) -> Vec<Event> {
-    read(response).split_off(2)
+    let mut events = read(response);
+    let lenient = format!("{:?}", (events.iter().map(Ok::<_, ()>).collect::<Vec<_>>(), "{}"));
+    for size in [1, 10, 100_000] {
+        let (outcomes, tolerated) = read_leniently(response, size);
+        assert_eq!(format!("{:?}", (outcomes, format!("{tolerated:?}"))), lenient);
+    }
+    events.split_off(2)
+}
+
+/// Every outcome of a lenient reader that gets at most `size` bytes at a time,
+/// and what it tolerated.
+fn read_leniently(response: &[u8], size: usize) -> (Vec<Result<Event, String>>, Tolerated) {
+    let limits = ReadLimits {
+        max_entry_bytes: 4096,
+        ..ReadLimits::default()
+    };
+    let source = BufReader::with_capacity(size, response);
+    let mut reader = ResponseReader::lenient(source, limits, EncodingHint::default());
+    let mut outcomes = Vec::new();
+    while let Some(outcome) = reader.next().transpose() {
+        outcomes.push(outcome.map_err(|error| format!("{error:?}")));
+        // Every outcome but the last takes bytes of its own.
+        assert!(outcomes.len() <= response.len() + 1, "{outcomes:?}");
+    }
+    (outcomes, reader.tolerated())
 }
 
 proptest! {
@@ -333,6 +361,17 @@ proptest! {
 }
 
 fn read_without_panic(document: &[u8]) {
+    let whole = read_leniently(document, 100_000);
+    for size in [1, 3, 50] {
+        assert_eq!(read_leniently(document, size), whole, "in pieces of {size}");
+    }
+    let mut repaired = Repaired::new(document, EncodingHint::default());
+    let mut text = String::new();
+    repaired.read_to_string(&mut text).unwrap();
+    assert!(stook_oai::xml::is_xml_text(&text));
+    let mut again = String::new();
+    let mut repaired = Repaired::new(text.as_bytes(), EncodingHint::default());
+    repaired.read_to_string(&mut again).unwrap();
     let mut reader = ResponseReader::new(document);
     // Every error but the last leaves something behind it, so this ends.
     while !matches!(reader.next(), Ok(None)) {}
@@ -349,6 +388,10 @@ fn piece() -> impl Strategy<Value = String> {
         Just("<header><identifier>oai:x.y:1</identifier><datestamp>2001-01-01</datestamp></header>".to_owned()),
         "<!(--|\\[CDATA\\[|DOCTYPE| )?",
         "-->|\\]\\]>|\\?>|>|<|&|;|'|\"|/|<\\?xml ?|&#[0-9x]{0,3};?",
+        "&(nbsp|eacute|amp|x)?;?|&#xD83D;|&#xDE00;|&#x?[0-9A-F]{1,4};",
+        Just("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>".to_owned()),
+        Just("<OAI-PMH><responseDate>2001-01-01 10:00</responseDate><ListRecords>".to_owned()),
+        "<resumptionToken>x</resumptionToken>|</record>|<br>|<html>|é",
         "\\PC{0,3}",
     ]
 }

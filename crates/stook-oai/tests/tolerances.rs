@@ -72,11 +72,13 @@ impl Reading {
     }
 
     fn records(&self) -> Vec<&Record> {
-        let record = |event| match event {
-            &Event::Record(ref record) => Some(record),
-            _ => None,
-        };
-        self.events().into_iter().filter_map(record).collect()
+        let events = self.events().into_iter();
+        events
+            .filter_map(|event| match event {
+                Event::Record(record) => Some(record),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The local parts of the identifiers of its records.
