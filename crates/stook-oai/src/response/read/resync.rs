@@ -55,34 +55,28 @@ impl Resync {
     /// `last` if no more will come.
     pub(super) fn search(&mut self, bytes: &[u8], from: usize, last: bool) -> Search {
         let mut at = from;
+        let last_end = memchr::memrchr(b'>', bytes);
         while let Some(offset) = memchr::memchr(b'<', &bytes[at..]) {
             at += offset;
             let tag = &bytes[at..];
-            let whole = tag.len() >= LONGEST_TAG || last;
-            if !whole && memchr::memchr(b'>', tag).is_none() {
+            let whole = tag.len() >= LONGEST_TAG || last || last_end.is_some_and(|end| end > at);
+            if !whole {
                 return Search::Open(at);
             }
-            if let Some(name) = tag_name(tag, "</") {
-                if name == self.name.as_bytes() {
-                    self.open -= 1;
-                    if self.open == 0 {
-                        return Search::Found(Boundary::EndTag(at));
-                    }
-                } else if self.parents.iter().any(|parent| parent.as_bytes() == name) {
-                    return Search::Found(Boundary::Before(at));
+            if is_tag(tag, "</", &self.name) {
+                self.open -= 1;
+                if self.open == 0 {
+                    return Search::Found(Boundary::EndTag(at));
                 }
-            } else if let Some(name) = tag_name(tag, "<") {
-                if name == self.token.as_bytes() && self.name != self.token {
-                    return Search::Found(Boundary::Before(at));
+            } else if is_tag(tag, "<", &self.name) {
+                match self.begins_another(tag, last) {
+                    None => return Search::Open(at),
+                    Some(true) => return Search::Found(Boundary::Before(at)),
+                    Some(false) if is_empty_tag(tag) => {}
+                    Some(false) => self.open += 1,
                 }
-                if name == self.name.as_bytes() {
-                    match self.begins_another(tag, last) {
-                        None => return Search::Open(at),
-                        Some(true) => return Search::Found(Boundary::Before(at)),
-                        Some(false) if is_empty_tag(tag) => {}
-                        Some(false) => self.open += 1,
-                    }
-                }
+            } else if is_tag(tag, "<", &self.token) || self.parents.iter().any(|parent| is_tag(tag, "</", parent)) {
+                return Search::Found(Boundary::Before(at));
             }
             at += 1;
         }
@@ -96,28 +90,31 @@ impl Resync {
             return Some(true);
         }
         let enough = tag.len() >= LONGEST_TAG || last;
+        let tag = &tag[..tag.len().min(LONGEST_TAG)];
         let behind = match memchr::memchr(b'>', tag) {
             Some(end) => tag[end + 1..].trim_ascii_start(),
             None => return Some(false),
         };
-        match tag_name(behind, "<") {
-            Some(name) if name == self.header.as_bytes() => Some(true),
-            _ if !enough && (behind.is_empty() || (behind[0] == b'<' && behind.len() <= self.header.len() + 1)) => None,
-            _ => Some(false),
+        let may_follow = behind.is_empty() || (behind[0] == b'<' && behind.len() <= self.header.len() + 1);
+        if !enough && may_follow {
+            return None;
         }
+        Some(is_tag(behind, "<", &self.header))
     }
 }
 
-/// The name of the tag that begins with `start`.
-fn tag_name<'a>(tag: &'a [u8], start: &str) -> Option<&'a [u8]> {
-    let inside = tag.strip_prefix(start.as_bytes())?;
-    let end = inside
-        .iter()
-        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'))?;
-    Some(&inside[..end])
+/// Whether a tag begins with `start` and has this name.
+fn is_tag(tag: &[u8], start: &str, name: &str) -> bool {
+    let behind = tag
+        .strip_prefix(start.as_bytes())
+        .and_then(|tag| tag.strip_prefix(name.as_bytes()));
+    behind
+        .and_then(<[u8]>::first)
+        .is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'))
 }
 
 fn is_empty_tag(tag: &[u8]) -> bool {
+    let tag = &tag[..tag.len().min(LONGEST_TAG)];
     memchr::memchr(b'>', tag).is_some_and(|end| tag[..end].ends_with(b"/"))
 }
 

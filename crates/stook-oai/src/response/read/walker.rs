@@ -7,6 +7,9 @@
 //! behind it. A lenient walk also gets behind an entry whose tags do not
 //! match.
 
+mod faults;
+mod recovery;
+
 use std::io::{self, BufRead};
 
 use quick_xml::Reader;
@@ -15,23 +18,16 @@ use quick_xml::events::Event;
 use super::cursor::Cursor;
 use super::error::{ReadError, ReadFault, ReadLimits};
 use super::leniency::Leniency;
-use super::outline::{Break, Outline, name_at};
-use super::resync::{Boundary, Resync, Search};
+use super::outline::{Break, Outline};
 use super::scope::Scope;
 use super::source::{Source, Spent};
 use super::tag::{Tag, is_space};
 use crate::response::NAMESPACE;
-use crate::response::repair::{Tolerance, Tolerated};
+use crate::response::repair::Tolerated;
 
 /// How much is looked at at once for the end of an element. Most entries are
 /// smaller, and what is copied beyond their end is copied in vain.
 const PIECE_BYTES: usize = 1 << 10;
-
-/// How much of a web page is searched for its title.
-const PAGE_BYTES: usize = 4 << 10;
-
-/// Going back this far behind a broken entry costs nothing worth counting.
-const FREE_RETREAT_BYTES: u64 = 64 << 10;
 
 /// What was met on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +156,7 @@ impl<R: BufRead> Walker<R> {
                     self.check_declaration()?;
                     Step::Declaration
                 }
-                Kind::Doctype if self.leniency.is_lenient() && is_doctype_of_html(&self.buffer) => {
+                Kind::Doctype if self.leniency.is_lenient() && faults::is_doctype_of_html(&self.buffer) => {
                     return Err(self.html());
                 }
                 Kind::Doctype => return Err(self.fatal(ReadFault::Doctype)),
@@ -238,105 +234,6 @@ impl<R: BufRead> Walker<R> {
         }
     }
 
-    /// The error of an element whose end was not found. A lenient walk looks
-    /// for where the document goes on behind it.
-    fn get_behind(&mut self, broken: Break) -> ReadError {
-        let position = self.start + broken.offset as u64;
-        let fault = match broken.fault {
-            ReadFault::TooDeep { .. } => ReadFault::TooDeep {
-                limit: self.limits.max_depth,
-            },
-            fault => fault,
-        };
-        if !self.leniency.is_lenient() || matches!(fault, ReadFault::Io(_) | ReadFault::ResponseTooLarge { .. }) {
-            return ReadError::fatal(position, fault);
-        }
-        match self.resync() {
-            Ok(entry) => ReadError::local(position, fault).about(&entry),
-            Err(Some(end)) => ReadError::fatal(self.position(), end),
-            Err(None) => ReadError::fatal(position, fault),
-        }
-    }
-
-    /// Goes to the boundary of the broken entry in the buffer, and returns the
-    /// beginning of that entry. An error says how the document ends instead;
-    /// nothing if it would take too much work to find out.
-    fn resync(&mut self) -> Result<Vec<u8>, Option<ReadFault>> {
-        let name = as_text(&self.buffer[name_at(&self.buffer, 1)]);
-        let mut resync = Resync::new(name, &self.names);
-        let mut entry = Vec::new();
-        let mut from = 1;
-        let mut last = false;
-        loop {
-            match resync.search(&self.buffer, from, last) {
-                Search::Found(boundary) => {
-                    let (Boundary::EndTag(place) | Boundary::Before(place)) = boundary;
-                    keep(&mut entry, &self.buffer[..place]);
-                    self.go_back_to(place)?;
-                    if let Boundary::EndTag(_) = boundary {
-                        // The parser must see the end of what it saw begin.
-                        self.reader.get_mut().allow(self.limits.max_entry_bytes);
-                        self.read_event().map_err(|error| Some(error.fault))?;
-                    }
-                    return Ok(entry);
-                }
-                Search::Open(_) if last => return Err(Some(ReadFault::Truncated)),
-                Search::Open(place) => {
-                    keep(&mut entry, &self.buffer[..place]);
-                    self.buffer.drain(..place);
-                    from = 0;
-                }
-            }
-            let source = self.reader.get_mut();
-            source.allow(self.limits.max_entry_bytes);
-            match source.fill_buf() {
-                Ok(available) => {
-                    let length = available.len().min(PIECE_BYTES);
-                    last = length == 0;
-                    self.buffer.extend_from_slice(&available[..length]);
-                    source.consume(length);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Some(self.io_fault(&error))),
-            }
-        }
-    }
-
-    /// Gives back what the buffer holds behind `place`.
-    fn go_back_to(&mut self, place: usize) -> Result<(), Option<ReadFault>> {
-        let length = (self.buffer.len() - place) as u64;
-        if length > FREE_RETREAT_BYTES {
-            self.retreat = self.retreat.checked_sub(length).ok_or(None)?;
-        }
-        self.reader.get_mut().unread(&self.buffer[place..]);
-        self.buffer.truncate(place);
-        Ok(())
-    }
-
-    /// Ends the element that the end tag in the buffer names, and whatever is
-    /// open inside it; whether there is such an element.
-    fn close_by_name(&mut self) -> bool {
-        let name = as_text(&self.buffer);
-        let name = name
-            .trim_start_matches("</")
-            .trim_end_matches('>')
-            .trim_end_matches(is_space);
-        // The end of an empty element has no tag of its own.
-        let found = match name {
-            "" => self.names.len().checked_sub(1),
-            name => self.names.iter().rposition(|open| open == name),
-        };
-        if found.is_none_or(|index| index + 1 < self.names.len()) {
-            self.leniency.tolerates_once(Tolerance::UnbalancedTags);
-        }
-        let Some(index) = found else {
-            return false;
-        };
-        self.names.truncate(index);
-        self.scope.leave_to(index);
-        true
-    }
-
     /// Reads one event and appends its bytes to the buffer.
     fn read_event(&mut self) -> Result<Kind, ReadError> {
         let position = self.position();
@@ -410,108 +307,6 @@ impl<R: BufRead> Walker<R> {
     }
 }
 
-/// The faults that only the walk can describe.
-impl<R: BufRead> Walker<R> {
-    /// Whether nothing but a byte order mark stands before the last event.
-    pub(super) fn is_at_start(&self) -> bool {
-        self.start == 0
-    }
-
-    pub(super) fn text_before_root(&self) -> ReadError {
-        self.fatal(ReadFault::NotWellFormed("the document begins with text".to_owned()))
-    }
-
-    pub(super) fn unexpected_text(&self, parent: &'static str) -> ReadError {
-        ReadError::local(self.start, ReadFault::UnexpectedText { parent })
-    }
-
-    pub(super) fn missing(&self, element: &'static str, parent: &'static str) -> ReadError {
-        ReadError::local(self.start, ReadFault::Missing { element, parent })
-    }
-
-    /// Leaves out the element that the last step opened.
-    pub(super) fn skip_unexpected(&mut self, parent: &'static str) -> ReadError {
-        let element = self.qualified_name().to_owned();
-        match self.capture() {
-            Err(error) => error,
-            Ok(()) => {
-                let fault = ReadFault::UnexpectedElement { element, parent };
-                ReadError::local(self.start, fault).about(&self.buffer)
-            }
-        }
-    }
-
-    /// Notes that the element last opened is not in the namespace of the
-    /// protocol, though its name is one of it.
-    pub(super) fn note_namespace(&mut self) {
-        let name = self.qualified_name();
-        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
-        let uri = self.scope.find(prefix).map(|index| self.scope.uri(index));
-        let tolerance = match uri {
-            None | Some("") => Tolerance::MissingNamespace,
-            Some(_) => Tolerance::ForeignNamespace,
-        };
-        self.leniency.tolerates_once(tolerance);
-    }
-
-    /// The text that the last step met.
-    pub(super) fn text(&self) -> &str {
-        as_text(&self.buffer)
-    }
-
-    /// The fault of meeting a web page, with its title if that comes soon.
-    pub(super) fn html(&mut self) -> ReadError {
-        let position = self.start;
-        let source = self.reader.get_mut();
-        source.allow(u64::MAX);
-        while self.buffer.len() < PAGE_BYTES {
-            match source.fill_buf() {
-                Ok([]) | Err(_) => break,
-                Ok(available) => {
-                    let length = available.len().min(PAGE_BYTES);
-                    self.buffer.extend_from_slice(&available[..length]);
-                    source.consume(length);
-                }
-            }
-        }
-        let title = title_in(&String::from_utf8_lossy(&self.buffer));
-        ReadError::fatal(position, ReadFault::Html { title })
-    }
-
-    pub(super) fn not_oai_pmh(&self) -> ReadError {
-        let name = self.qualified_name();
-        let prefix = name.split_once(':').map_or("", |(prefix, _)| prefix);
-        let namespace = self.scope.find(prefix).map(|index| self.scope.uri(index));
-        let namespace = namespace.unwrap_or_default().to_owned();
-        self.fatal(ReadFault::NotOaiPmh {
-            root: self.local_name().to_owned(),
-            namespace,
-        })
-    }
-
-    pub(super) fn second_root(&self) -> ReadError {
-        let fault = "there is another element behind the root element".to_owned();
-        self.fatal(ReadFault::NotWellFormed(fault))
-    }
-
-    pub(super) fn late_declaration(&self) -> ReadError {
-        let fault = "the XML declaration does not stand at the beginning".to_owned();
-        self.fatal(ReadFault::NotWellFormed(fault))
-    }
-
-    pub(super) fn empty(&self) -> ReadError {
-        self.fatal(ReadFault::Empty)
-    }
-
-    pub(super) fn not_xml(&self, beginning: String) -> ReadError {
-        self.fatal(ReadFault::NotXml(beginning))
-    }
-
-    fn fatal(&self, fault: ReadFault) -> ReadError {
-        ReadError::fatal(self.start, fault)
-    }
-}
-
 fn kind_of(event: &Event<'_>) -> Kind {
     match event {
         // `Empty` does not occur, because such elements are expanded.
@@ -523,27 +318,6 @@ fn kind_of(event: &Event<'_>) -> Kind {
         Event::DocType(_) => Kind::Doctype,
         Event::Eof => Kind::Eof,
     }
-}
-
-/// Appends to what is kept of an entry, up to what an error keeps of it.
-fn keep(entry: &mut Vec<u8>, bytes: &[u8]) {
-    let room = super::error::MAX_KEPT_BYTES.saturating_sub(entry.len());
-    entry.extend_from_slice(&bytes[..bytes.len().min(room)]);
-}
-
-fn is_doctype_of_html(doctype: &[u8]) -> bool {
-    let name = doctype.get("<!DOCTYPE".len()..).unwrap_or_default().trim_ascii_start();
-    name.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"html"))
-}
-
-/// The title of a web page.
-fn title_in(page: &str) -> Option<String> {
-    let folded = page.to_ascii_lowercase();
-    let start = folded.find("<title")?;
-    let start = start + folded[start..].find('>')? + 1;
-    let end = folded[start..].find('<').map_or(page.len(), |end| start + end);
-    let words: Vec<&str> = page[start..end].split_whitespace().collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The bytes as text, which the source has made sure they are.
