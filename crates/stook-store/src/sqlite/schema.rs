@@ -198,6 +198,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_of_the_first_layout_becomes_one_of_the_last() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(&format!(
+                "{} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;
+                 INSERT INTO store VALUES (1, x'00', 5);
+                 INSERT INTO ident VALUES (1, 'oai:example.org:1', 5, x'01');",
+                MIGRATIONS[0]
+            ))
+            .unwrap();
+        open(&mut connection, Path::new("old.db")).unwrap();
+        let kept: (i64, Option<i64>) = connection
+            .query_row("SELECT position, origin FROM ident", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        assert_eq!(kept, (5, None));
+        let notes: i64 = connection
+            .query_row("SELECT count(*) FROM note", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(notes, 0);
+        let secret: Vec<u8> = connection
+            .query_row("SELECT secret FROM store", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(secret, [0], "the key of tokens given out stays");
+    }
+
+    #[test]
     fn a_statement_is_compiled_once_whatever_is_bound_to_it() {
         let mut connection = Connection::open_in_memory().unwrap();
         create(&mut connection).unwrap();

@@ -152,6 +152,14 @@ macro_rules! contract {
                     vanished_records_are_all_deleted_even_if_many_of_them_changed_meanwhile
                     a_record_published_while_deletions_run_stays
                 }
+                harvests {
+                    the_harvest_date_alone_is_no_change
+                    the_datestamp_at_the_source_is_known
+                    notes_are_kept_by_repository_and_found_by_prefix
+                    a_note_is_swapped_only_by_who_knows_it
+                    records_and_notes_are_committed_together_or_not_at_all
+                    a_record_that_is_published_leaves_the_quarantine
+                }
                 quarantine {
                     entries_come_back_whole_oldest_first_and_survive_a_restart
                     reading_a_source_again_replaces_its_entries_and_no_others

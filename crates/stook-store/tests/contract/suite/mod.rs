@@ -5,6 +5,7 @@ pub(crate) mod clock;
 pub(crate) mod counts;
 pub(crate) mod formats;
 pub(crate) mod handles;
+pub(crate) mod harvests;
 pub(crate) mod imports;
 pub(crate) mod pages;
 pub(crate) mod quarantine;
