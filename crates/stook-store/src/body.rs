@@ -26,16 +26,48 @@ const MOST_BODY_BYTES: u64 = 1 << 30;
 /// What is compared to tell whether a record changed: everything it disseminates.
 pub(crate) type Digest = [u8; 16];
 
-/// The digest of a live record.
-pub(crate) fn digest(set_specs: &str, fragment: &[u8]) -> Digest {
-    hash(b"live", set_specs, &[fragment])
+/// The part of a fragment that alone makes no change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Volatile {
+    start: u32,
+    length: u32,
 }
 
-/// The digest of a live record of which a part does not count.
-pub(crate) fn digest_without(set_specs: &str, fragment: &[u8], volatile: Range<usize>) -> Digest {
-    let before = fragment.get(..volatile.start).unwrap_or(fragment);
-    let after = fragment.get(volatile.end..).unwrap_or_default();
-    hash(b"live", set_specs, &[before, after])
+impl Volatile {
+    pub(crate) fn new(range: &Range<usize>) -> Option<Volatile> {
+        Some(Volatile {
+            start: u32::try_from(range.start).ok()?,
+            length: u32::try_from(range.len()).ok()?,
+        })
+    }
+
+    /// As one number, for a column.
+    pub(crate) fn to_sql(self) -> i64 {
+        (i64::from(self.start) << 32) | i64::from(self.length)
+    }
+
+    pub(crate) fn from_sql(number: i64) -> Volatile {
+        let [high, low] = [number >> 32, number & i64::from(u32::MAX)].map(|half| u32::try_from(half).unwrap_or(0));
+        Volatile {
+            start: high,
+            length: low,
+        }
+    }
+
+    /// What stands before it and behind it.
+    fn around(self, fragment: &[u8]) -> [&[u8]; 2] {
+        let (start, length) = (self.start as usize, self.length as usize);
+        let before = fragment.get(..start).unwrap_or(fragment);
+        [before, fragment.get(start + length..).unwrap_or_default()]
+    }
+}
+
+/// The digest of a live record, of which a part may not count.
+pub(crate) fn digest(set_specs: &str, fragment: &[u8], volatile: Option<Volatile>) -> Digest {
+    match volatile {
+        Some(volatile) => hash(b"live", set_specs, &volatile.around(fragment)),
+        None => hash(b"live", set_specs, &[fragment]),
+    }
 }
 
 /// The digest of a deleted record: its sets are all it still shows.
@@ -223,13 +255,29 @@ mod tests {
     }
 
     #[test]
+    fn a_part_may_not_count_and_is_remembered_as_a_number() {
+        let volatile = Volatile::new(&(3..8)).unwrap();
+        assert_eq!(Volatile::from_sql(volatile.to_sql()), volatile);
+        assert_eq!(
+            digest("", b"on monday.", Some(volatile)),
+            digest("", b"on fridxy.", Some(volatile))
+        );
+        assert_ne!(
+            digest("", b"on monday.", Some(volatile)),
+            digest("", b"on monday!", Some(volatile))
+        );
+        // One that lies elsewhere than the text does no harm.
+        digest("", b"", Some(volatile));
+    }
+
+    #[test]
     fn the_digest_tells_sets_content_and_deletion_apart() {
         let all = [
-            digest("a", b"x"),
-            digest("b", b"x"),
-            digest("a", b"y"),
+            digest("a", b"x", None),
+            digest("b", b"x", None),
+            digest("a", b"y", None),
             digest_deleted("a"),
-            digest("a", b""),
+            digest("a", b"", None),
         ];
         for (at, one) in all.iter().enumerate() {
             assert!(!all[at + 1..].contains(one));

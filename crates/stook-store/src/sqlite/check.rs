@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 use super::Sqlite;
-use crate::body::{Decompressor, Digest, digest, digest_deleted};
+use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
 use crate::{Position, StoreError};
 
@@ -99,7 +99,7 @@ impl Sqlite {
     ) -> Result<(), StoreError> {
         let total: i64 = connection.query_row("SELECT count(*) FROM record", [], |row| row.get(0))?;
         let mut select = connection.prepare(
-            "SELECT record.position, record.identifier, set_specs, deleted, dictionary, body, digest, format
+            "SELECT record.position, record.identifier, set_specs, deleted, dictionary, body, digest, format, volatile
              FROM record JOIN ident USING (format, identifier)",
         )?;
         let mut in_sets = BTreeMap::new();
@@ -130,7 +130,11 @@ impl Sqlite {
             let actual = if deleted {
                 digest_deleted(&set_specs)
             } else {
-                digest(&set_specs, &fragment)
+                digest(
+                    &set_specs,
+                    &fragment,
+                    row.get::<_, Option<i64>>(8)?.map(Volatile::from_sql),
+                )
             };
             if (!unpacked || expected != actual) && found < MOST_OF_A_KIND {
                 found += 1;

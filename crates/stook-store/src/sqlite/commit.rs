@@ -14,7 +14,7 @@ use rusqlite::OptionalExtension;
 use super::encode::{Batch, Encoded, EncodedContent};
 use super::segment::Segments;
 use super::{Sqlite, Write, notes, quarantine};
-use crate::body::{Decompressor, Digest, digest, digest_deleted};
+use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
 use crate::{Beside, Outcome, Position, StoreError};
 
@@ -224,13 +224,8 @@ impl<'a> Publication<'a> {
         }
         let position = self.take_position();
         let (outcome, digest) = match &change.content {
-            EncodedContent::Live {
-                digest,
-                dictionary,
-                body,
-                ..
-            } => {
-                self.insert(change, position, set_specs, false, *dictionary, Some(body))?;
+            EncodedContent::Live { digest, .. } => {
+                self.insert(change, position, set_specs, false)?;
                 (Outcome::Changed, *digest)
             }
             EncodedContent::Deleted => {
@@ -238,7 +233,7 @@ impl<'a> Publication<'a> {
                 (Outcome::Deleted, digest_deleted(set_specs))
             }
             EncodedContent::Erased => {
-                self.insert(change, position, set_specs, true, None, None)?;
+                self.insert(change, position, set_specs, true)?;
                 (Outcome::Deleted, digest_deleted(set_specs))
             }
             EncodedContent::Restored => {
@@ -258,20 +253,13 @@ impl<'a> Publication<'a> {
     }
 
     fn publish_new(&mut self, change: &'a Encoded) -> Result<Outcome, StoreError> {
-        let (outcome, digest, dictionary, body) = match &change.content {
-            EncodedContent::Live {
-                digest,
-                dictionary,
-                body,
-                ..
-            } => (Outcome::New, *digest, *dictionary, Some(body)),
+        let (outcome, digest) = match &change.content {
+            EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
-            EncodedContent::Deleted | EncodedContent::Erased => {
-                (Outcome::Deleted, digest_deleted(&change.set_specs), None, None)
-            }
+            EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let position = self.take_position();
-        self.insert(change, position, &change.set_specs, body.is_none(), dictionary, body)?;
+        self.insert(change, position, &change.set_specs, outcome == Outcome::Deleted)?;
         self.enter(change, &change.set_specs, position, digest)?;
         *self.deleted.entry(change.format).or_default() += i64::from(outcome == Outcome::Deleted);
         Ok(outcome)
@@ -282,18 +270,19 @@ impl<'a> Publication<'a> {
         self.last
     }
 
-    fn insert(
-        &self,
-        change: &Encoded,
-        position: Position,
-        set_specs: &str,
-        deleted: bool,
-        dictionary: Option<i64>,
-        body: Option<&Vec<u8>>,
-    ) -> Result<(), StoreError> {
+    fn insert(&self, change: &Encoded, position: Position, set_specs: &str, deleted: bool) -> Result<(), StoreError> {
+        let (dictionary, body, volatile) = match &change.content {
+            EncodedContent::Live {
+                dictionary,
+                body,
+                volatile,
+                ..
+            } => (*dictionary, Some(body), *volatile),
+            EncodedContent::Deleted | EncodedContent::Erased | EncodedContent::Restored => (None, None, None),
+        };
         self.write
             .transaction
-            .prepare_cached("INSERT INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
+            .prepare_cached("INSERT INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
             .execute((
                 position.to_sql(),
                 change.format,
@@ -302,6 +291,7 @@ impl<'a> Publication<'a> {
                 deleted,
                 dictionary,
                 body,
+                volatile.map(Volatile::to_sql),
             ))?;
         Ok(())
     }
@@ -311,7 +301,7 @@ impl<'a> Publication<'a> {
         self.write
             .transaction
             .prepare_cached(
-                "INSERT INTO record SELECT ?2, format, identifier, ?3, ?4, dictionary, body
+                "INSERT INTO record SELECT ?2, format, identifier, ?3, ?4, dictionary, body, volatile
                  FROM record WHERE position = ?1",
             )?
             .execute((from.to_sql(), to.to_sql(), set_specs, deleted))?;
@@ -323,24 +313,26 @@ impl<'a> Publication<'a> {
         if has_body {
             self.write
                 .transaction
-                .prepare_cached("UPDATE record SET body = NULL, dictionary = NULL WHERE position = ?1")?
+                .prepare_cached(
+                    "UPDATE record SET body = NULL, dictionary = NULL, volatile = NULL WHERE position = ?1",
+                )?
                 .execute([existing.position.to_sql()])?;
         }
         Ok(Outcome::Unchanged)
     }
 
     fn digest_at(&self, position: Position, set_specs: &str) -> Result<Digest, StoreError> {
-        let (dictionary, body): (Option<i64>, Vec<u8>) = self.write.transaction.query_row(
-            "SELECT dictionary, body FROM record WHERE position = ?1",
+        let (dictionary, body, volatile): (Option<i64>, Vec<u8>, Option<i64>) = self.write.transaction.query_row(
+            "SELECT dictionary, body, volatile FROM record WHERE position = ?1",
             [position.to_sql()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?;
         let dictionary = dictionary
             .map(|id| self.sqlite.dictionary(id, &self.write.transaction))
             .transpose()?;
         let mut fragment = Vec::new();
         Decompressor::new().append(&body, dictionary.as_deref(), &mut fragment)?;
-        Ok(digest(set_specs, &fragment))
+        Ok(digest(set_specs, &fragment, volatile.map(Volatile::from_sql)))
     }
 
     /// Takes the old version out of the counts. Its member rows stay behind until the segment is swept: nothing

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::OptionalExtension;
@@ -10,7 +9,7 @@ use stook_oai::response::{ABOUT_END, append_about, content_fragment};
 use stook_oai::{Datestamp, MetadataPrefix};
 
 use super::Sqlite;
-use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, digest, digest_without};
+use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, Volatile, digest};
 use crate::change::header_set_specs;
 use crate::{Change, Content, Origin, RepositoryId, StoreError};
 
@@ -35,6 +34,8 @@ pub(super) enum EncodedContent {
         body: Vec<u8>,
         /// The datestamp at the source of a harvested record.
         origin: Option<i64>,
+        /// The part that alone makes no change.
+        volatile: Option<Volatile>,
     },
     Deleted,
     Erased,
@@ -89,22 +90,18 @@ impl Encoder {
             };
             let set_specs = header_set_specs(&change.set_specs);
             let content = match (change.content, fragment) {
-                (Content::Live { .. }, fragment) => {
+                (content @ (Content::Live { .. } | Content::Harvested { .. }), fragment) => {
                     let fragment = fragment.unwrap_or_default();
+                    let (origin, volatile) = match &content {
+                        Content::Harvested { origin, .. } => (origin.datestamp, volatile_part(origin, fragment.len())),
+                        _ => (None, None),
+                    };
                     EncodedContent::Live {
-                        digest: digest(&set_specs, &fragment),
+                        digest: digest(&set_specs, &fragment, volatile),
                         dictionary: format.dictionary.as_ref().map(|dictionary| dictionary.id),
                         body: compressor.compress(&fragment)?,
-                        origin: None,
-                    }
-                }
-                (Content::Harvested { origin, .. }, fragment) => {
-                    let fragment = fragment.unwrap_or_default();
-                    EncodedContent::Live {
-                        digest: digest_without(&set_specs, &fragment, volatile_part(&origin, fragment.len())),
-                        dictionary: format.dictionary.as_ref().map(|dictionary| dictionary.id),
-                        body: compressor.compress(&fragment)?,
-                        origin: origin.datestamp.map(Datestamp::unix),
+                        origin: origin.map(Datestamp::unix),
+                        volatile,
                     }
                 }
                 (Content::Deleted, _) => EncodedContent::Deleted,
@@ -207,7 +204,7 @@ fn fragment(content: &Content) -> Option<Vec<u8>> {
 }
 
 /// Where in the fragment, whose end is the origin, the part lies that does not count as a change.
-fn volatile_part(origin: &Origin, fragment_length: usize) -> Range<usize> {
-    let start = fragment_length - ABOUT_END.len() - origin.provenance.len();
-    start + origin.volatile.start..start + origin.volatile.end
+fn volatile_part(origin: &Origin, fragment_length: usize) -> Option<Volatile> {
+    let start = fragment_length.checked_sub(ABOUT_END.len() + origin.provenance.len())?;
+    Volatile::new(&(start + origin.volatile.start..start + origin.volatile.end))
 }

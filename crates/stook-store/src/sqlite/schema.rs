@@ -112,6 +112,7 @@ const MIGRATIONS: &[&str] = &[
     // 2: harvested records, and what a harvester keeps beside them.
     "
     ALTER TABLE ident ADD COLUMN origin INTEGER;      -- the datestamp at the source; null if not harvested
+    ALTER TABLE record ADD COLUMN volatile INTEGER;   -- the part of the content that alone makes no change
 
     CREATE TABLE note (
         repository INTEGER NOT NULL REFERENCES repository,

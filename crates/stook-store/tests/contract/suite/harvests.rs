@@ -66,6 +66,13 @@ pub(crate) fn the_harvest_date_alone_is_no_change<B: Backend>() {
         "<metadata><dc>A</dc></metadata><about><rights/></about>\
          <about><provenance><origin of=\"7\" on=\"monday\"/></provenance></about>"
     );
+    // The check knows which part does not count, and so does bringing the record back.
+    assert_eq!(faults(&store), Vec::<String>::new());
+    commit(&store, maps, vec![into_sets(&["maps"], deleted(1))], vec![]);
+    commit(&store, maps, vec![restored(1)], vec![]);
+    assert_eq!(faults(&store), Vec::<String>::new());
+    let again = commit(&store, maps, vec![harvested(1, "A", 7, "friday")], vec![]);
+    assert_eq!(again, [Outcome::Unchanged]);
     // Another date at the source is something else to say, and so is another title.
     for change in [harvested(1, "A", 8, "tuesday"), harvested(1, "B", 8, "tuesday")] {
         assert_eq!(commit(&store, maps, vec![change], vec![]), [Outcome::Changed]);
