@@ -57,8 +57,23 @@ const FUZZ_TOOLS: &[Tool] = &[Tool {
     packages: &["g++"],
 }];
 
-const BENCH_TOOLS: &[Tool] = &[
+const PEER_TOOLS: &[Tool] = &[
     PYTHON,
+    Tool {
+        what: "Dancer::Plugin::Catmandu::OAI and starman, a provider",
+        probe: &[
+            "perl",
+            "-MDancer::Plugin::Catmandu::OAI",
+            "-MStarman::Server",
+            "-MJSON::XS",
+            "-e",
+            "1",
+        ],
+        packages: &["libdancer-plugin-catmandu-oai-perl", "starman", "libjson-xs-perl"],
+    },
+];
+
+const BENCH_TOOLS: &[Tool] = &[
     Tool {
         what: "nginx, the limit of what can be served",
         // Debian keeps it where only root's PATH looks.
@@ -70,18 +85,6 @@ const BENCH_TOOLS: &[Tool] = &[
         // It knows no option that succeeds.
         probe: &["sh", "-c", "command -v wrk"],
         packages: &["wrk"],
-    },
-    Tool {
-        what: "Dancer::Plugin::Catmandu::OAI and starman, a peer",
-        probe: &[
-            "perl",
-            "-MDancer::Plugin::Catmandu::OAI",
-            "-MStarman::Server",
-            "-MJSON::XS",
-            "-e",
-            "1",
-        ],
-        packages: &["libdancer-plugin-catmandu-oai-perl", "starman", "libjson-xs-perl"],
     },
 ];
 
@@ -108,13 +111,20 @@ pub(crate) const PYOAI: Environment = Environment {
 pub(crate) const PYOAI_SERVER: Environment = Environment {
     name: "pyoai-server",
     what: "the provider pyoai",
-    requirements: "xtask/bench/peers/pyoai.txt",
+    requirements: "xtask/peers/pyoai.txt",
 };
 /// oai-repo under Flask.
 pub(crate) const OAI_REPO: Environment = Environment {
     name: "oai-repo",
     what: "the provider oai-repo",
-    requirements: "xtask/bench/peers/oai_repo.txt",
+    requirements: "xtask/peers/oai_repo.txt",
+};
+
+/// oai-harvest, apart because it wants pyoai's client.
+pub(crate) const OAI_HARVEST: Environment = Environment {
+    name: "oai-harvest",
+    what: "the harvester oai-harvest",
+    requirements: "xtask/bench/oai_harvest.txt",
 };
 
 impl Environment {
@@ -141,15 +151,34 @@ pub(crate) fn for_tests() -> Result<()> {
     install_environment(&CLIENTS)?;
     install_environment(&PYOAI)?;
     install_npm_client()?;
+    install_peers()?;
     install_schema()
 }
 
-/// What `cargo xtask bench provider` needs.
+/// What the benchmarks need: `provider` nginx, wrk and the peers, `harvest`
+/// other harvesters.
 ///
 /// # Errors
 /// When something is missing and cannot be installed.
 pub(crate) fn for_bench() -> Result<()> {
     install_tools(BENCH_TOOLS)?;
+    install_peers()?;
+    for_harvest_bench()
+}
+
+/// What `cargo xtask bench harvest` needs.
+///
+/// # Errors
+/// When something is missing and cannot be installed.
+pub(crate) fn for_harvest_bench() -> Result<()> {
+    install_tools(&[PYTHON])?;
+    install_environment(&CLIENTS)?;
+    install_environment(&OAI_HARVEST)
+}
+
+/// The providers beside ours.
+fn install_peers() -> Result<()> {
+    install_tools(PEER_TOOLS)?;
     install_environment(&PYOAI_SERVER)?;
     install_environment(&OAI_REPO)
 }

@@ -1,9 +1,13 @@
-//! Harvests with real clients and compares what they end with to the store.
+//! Harvests with real clients and compares what they end with to the store;
+//! `servers` is the other direction.
 //!
 //! What enters is the release binary. Each client harvests the demo and a
 //! repository of 10,000 records with deletions and sets three levels deep: the
 //! whole list, one set, one range of dates. What leaves is a list of
 //! differences, none if all is well. `stook export` says what is right.
+
+mod given;
+mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -67,25 +71,36 @@ struct Selection {
     expected: Vec<String>,
 }
 
-/// `cargo xtask interop [CLIENT]…`.
+/// `cargo xtask interop [CLIENT|SERVER]…`.
 ///
 /// # Errors
-/// When a client ends with another list than the store's.
+/// When a client ends with another list than the store's, or our harvester
+/// with another than a server's.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     install::for_tests()?;
+    let known: Vec<&str> = HARVESTERS
+        .iter()
+        .map(|harvester| harvester.name)
+        .chain(servers::names())
+        .collect();
     for name in arguments {
-        if !HARVESTERS.iter().any(|harvester| harvester.name == name) {
-            bail!("there is no client `{name}`. Try: sickle, scythe, pyoai, http-oai or oai-pmh");
+        if !known.contains(&name.as_str()) {
+            bail!("there is no client or server `{name}`. Try: {}", known.join(", "));
         }
     }
-    let chosen: Vec<&Harvester> = HARVESTERS
-        .iter()
-        .filter(|harvester| arguments.is_empty() || arguments.iter().any(|name| name == harvester.name))
-        .collect();
+    let is_chosen = |name: &str| arguments.is_empty() || arguments.iter().any(|chosen| chosen == name);
     let binary = release_binary()?;
     let scratch = Scratch::new("interop")?;
-    harvest_demo(&binary, scratch.path(), &chosen)?;
-    harvest_generated(&binary, scratch.path(), &chosen)
+    let chosen: Vec<&Harvester> = HARVESTERS
+        .iter()
+        .filter(|harvester| is_chosen(harvester.name))
+        .collect();
+    if !chosen.is_empty() {
+        harvest_demo(&binary, scratch.path(), &chosen)?;
+        harvest_generated(&binary, scratch.path(), &chosen)?;
+    }
+    let chosen: Vec<&str> = servers::names().filter(|name| is_chosen(name)).collect();
+    servers::run(&binary, scratch.path(), &chosen)
 }
 
 fn harvest_demo(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Result<()> {

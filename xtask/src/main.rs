@@ -7,6 +7,7 @@ mod http;
 mod install;
 mod interop;
 mod misbehave;
+mod peers;
 mod records;
 mod schemas;
 mod server;
@@ -26,22 +27,25 @@ Usage: cargo xtask COMMAND
   test [--only STEP]... [--list]
       Everything that must hold before a change lands: formatting, lints,
       unit, property and crash tests, documentation, validation of answers
-      against the OAI-PMH schema, harvests by real clients, a short fuzz run.
-      Installs what is missing and says so.
+      against the OAI-PMH schema, harvests by real clients and of real servers,
+      a short fuzz run. Installs what is missing and says so.
 
   install [--bench]
-      Only the installing: xmllint, HTTP::OAI, the Python and npm harvesters;
-      with --bench also nginx, wrk and the peers that are measured.
+      Only the installing: xmllint, HTTP::OAI, the Python and npm harvesters,
+      the servers pyoai, oai-repo and Catmandu; with --bench also nginx, wrk
+      and the harvesters that are only measured.
 
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
       golden answers of the tests. STOOK_SCHEMAS may name a folder with a
       driver `all.xsd` and a `catalog.xml`: then those are used too.
 
-  interop [CLIENT]...
+  interop [CLIENT|SERVER]...
       Harvests the demo and a repository of 10,000 records with real clients
       (sickle, scythe, pyoai, http-oai, oai-pmh) and compares what they end
-      with to what the store holds.
+      with to what the store holds. Harvests real servers (stook, pyoai-server,
+      oai-repo, catmandu) with `stook harvest`, wholly, one set, and again
+      after changes, and compares with what they were given.
 
   bench provider [--records N] [--quick] [--keep DIR]
       Measures the provider beside nginx, pyoai, oai-repo and Catmandu, and

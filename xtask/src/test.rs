@@ -60,7 +60,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "interop",
-        what: "real harvesters end with what the store holds",
+        what: "real harvesters end with what the store holds, ours with what real servers hold",
         run: || interop::run(&[]),
     },
     Step {

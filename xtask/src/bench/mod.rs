@@ -5,7 +5,6 @@ mod import;
 mod load;
 mod nginx;
 mod pages;
-mod peers;
 mod provider;
 mod report;
 mod wrk;

@@ -8,11 +8,11 @@ use anyhow::{Context, Result, bail};
 
 use super::load::{Rounds, Subject, median};
 use super::pages::{self, Harvest, Walk};
-use super::peers::{self, PEERS};
 use super::report::{Report, Row, Wanted};
 use super::{import, nginx};
 use crate::install;
 use crate::number;
+use crate::peers::{self, PEERS};
 use crate::records;
 use crate::server::{Repository, Server};
 use crate::workspace::{Scratch, free_port, release_binary};

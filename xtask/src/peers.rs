@@ -1,4 +1,4 @@
-//! Other OAI-PMH providers, loaded with the same records.
+//! Other OAI-PMH providers, given records: measured, and harvested from.
 //!
 //! Each holds its records in memory, the fastest store it can have, and runs
 //! with two workers, as many as the machine that sets the figures has cores.
@@ -15,12 +15,12 @@ use crate::server::{Repository, Server, base_url};
 use crate::workspace::{free_port, root};
 
 /// A provider and how it is started on a port.
-pub(super) struct Peer {
-    pub(super) name: &'static str,
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
     command: fn(port: u16) -> Result<Command>,
 }
 
-pub(super) const PEERS: &[Peer] = &[
+pub(crate) const PEERS: &[Peer] = &[
     Peer {
         name: "oai-repo",
         command: |port| gunicorn(&install::OAI_REPO, "oai_repo_server:app", port),
@@ -47,8 +47,16 @@ impl Peer {
     ///
     /// # Errors
     /// When it does not start.
-    pub(super) fn start(&self, records: &Path, page_size: usize, logs: &Path) -> Result<Server> {
-        let port = free_port()?;
+    pub(crate) fn start(&self, records: &Path, page_size: usize, logs: &Path) -> Result<Server> {
+        self.start_on(free_port()?, records, page_size, logs)
+    }
+
+    /// As [`start`](Self::start), on that port: what was harvested there
+    /// before has changed.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(crate) fn start_on(&self, port: u16, records: &Path, page_size: usize, logs: &Path) -> Result<Server> {
         let mut command = (self.command)(port)?;
         command
             .env("PEER_RECORDS", records)
@@ -72,14 +80,14 @@ fn gunicorn(environment: &install::Environment, application: &str, port: u16) ->
 }
 
 fn scripts() -> std::path::PathBuf {
-    root().join("xtask/bench/peers")
+    root().join("xtask/peers")
 }
 
 /// Writes the first `count` records of the repository to `file`.
 ///
 /// # Errors
 /// When exporting fails or the repository has none.
-pub(super) fn export(repository: &Repository, count: u64, file: &Path) -> Result<u64> {
+pub(crate) fn export(repository: &Repository, count: u64, file: &Path) -> Result<u64> {
     let mut child = repository
         .stook()
         .args(["export", "--format", "jsonl", "--prefix", "oai_dc"])

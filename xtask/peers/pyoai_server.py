@@ -12,7 +12,7 @@ from datetime import datetime
 from lxml import etree
 from oaipmh import common, error
 from oaipmh.metadata import MetadataRegistry
-from oaipmh.server import BatchingServer, oai_dc_writer
+from oaipmh.server import NS_OAIDC, BatchingServer, oai_dc_writer
 
 import records
 
@@ -26,22 +26,24 @@ def statements(oai_dc) -> common.Metadata:
 
 
 class Repository:
-    """The batching interface of pyoai, as far as lists of records need it."""
+    """The batching interface of pyoai."""
 
     def __init__(self) -> None:
-        self.records = [
+        self.records = records.load()
+        self.set_specs = records.set_specs(self.records)
+        self.answers = [
             (
                 common.Header(
                     None,
                     record.identifier,
                     datetime.fromisoformat(record.datestamp.rstrip("Z")),
                     record.sets,
-                    False,
+                    record.oai_dc is None,
                 ),
-                statements(record.oai_dc),
+                statements(record.oai_dc) if record.oai_dc is not None else None,
                 None,
             )
-            for record in records.load()
+            for record in self.records
         ]
 
     def identify(self) -> common.Identify:
@@ -51,15 +53,35 @@ class Repository:
             protocolVersion="2.0",
             adminEmails=["admin@example.org"],
             earliestDatestamp=datetime(2000, 1, 1),
-            deletedRecord="no",
+            deletedRecord="persistent",
             granularity="YYYY-MM-DDThh:mm:ssZ",
             compression=["identity"],
         )
 
+    def listMetadataFormats(self, identifier=None):
+        return [("oai_dc", NS_OAIDC + "oai_dc.xsd", NS_OAIDC)]
+
+    def listSets(self, cursor=0, batch_size=10):
+        return [(spec, spec, None) for spec in self.set_specs[cursor : cursor + batch_size]]
+
     def listRecords(self, metadataPrefix, set=None, from_=None, until=None, cursor=0, batch_size=10):
+        answers = self.answers
         if set or from_ or until:
-            raise error.BadArgumentError("only whole lists are measured")
-        return self.records[cursor : cursor + batch_size]
+            answers = [
+                answer
+                for record, answer in zip(self.records, self.answers)
+                if records.is_selected(record, set, from_, until)
+            ]
+        return answers[cursor : cursor + batch_size]
+
+    def listIdentifiers(self, **arguments):
+        return [header for header, _metadata, _about in self.listRecords(**arguments)]
+
+    def getRecord(self, metadataPrefix, identifier):
+        for record, answer in zip(self.records, self.answers):
+            if record.identifier == identifier:
+                return answer
+        raise error.IdDoesNotExistError(identifier)
 
 
 registry = MetadataRegistry()

@@ -14,14 +14,18 @@ OAI_DC = oai_repo.MetadataFormat(
 
 
 class Repository(oai_repo.DataInterface):
-    """The data interface of oai-repo, as far as lists of records need it."""
+    """The data interface of oai-repo.
+
+    oai-repo has no way to tell a deletion, so what is deleted is left out.
+    """
 
     limit = records.PAGE_SIZE
 
     def __init__(self) -> None:
-        loaded = records.load()
-        self.identifiers = [record.identifier for record in loaded]
-        self.by_identifier = {record.identifier: record for record in loaded}
+        self.records = [record for record in records.load() if record.oai_dc is not None]
+        self.identifiers = [record.identifier for record in self.records]
+        self.by_identifier = {record.identifier: record for record in self.records}
+        self.set_specs = records.set_specs(self.records)
 
     def get_identify(self) -> oai_repo.Identify:
         return oai_repo.Identify(
@@ -50,10 +54,20 @@ class Repository(oai_repo.DataInterface):
         return []
 
     def list_set_specs(self, identifier=None, cursor=0):
-        return None, None, None
+        return self.set_specs, len(self.set_specs), None
+
+    def get_set(self, setspec):
+        return oai_repo.Set(setspec, setspec, [])
 
     def list_identifiers(self, metadataprefix, filter_from=None, filter_until=None, filter_set=None, cursor=0):
-        return self.identifiers[cursor : cursor + self.limit], len(self.identifiers), None
+        identifiers = self.identifiers
+        if filter_from or filter_until or filter_set:
+            identifiers = [
+                record.identifier
+                for record in self.records
+                if records.is_selected(record, filter_set, filter_from, filter_until)
+            ]
+        return identifiers[cursor : cursor + self.limit], len(identifiers), None
 
 
 app = Flask(__name__)
