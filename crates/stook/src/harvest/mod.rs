@@ -19,6 +19,7 @@ mod body;
 mod client;
 mod collect;
 mod fetch;
+mod lease;
 pub mod ledger;
 mod page;
 pub mod polite;

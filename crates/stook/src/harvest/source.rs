@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set};
 use stook_store::{Importer, Known, Note, RepositoryId, Store, Vanished};
 
+use super::lease::Lease;
 use super::ledger::Ledger;
 use super::quirks::Quirks;
 use super::report::Report;
@@ -17,9 +18,6 @@ use crate::config::{Config, Repository, Source};
 const SETTINGS: &str = "source";
 const QUIRKS: &str = "quirks";
 const REPORT: &str = "report";
-const LEASE: &str = "lease";
-/// A harvest that has not been heard of for so long is taken to be dead.
-const LEASE_SECONDS: i64 = 900;
 
 /// A source that the store knows.
 #[derive(Clone, Debug)]
@@ -121,7 +119,7 @@ fn now() -> i64 {
 pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
     let verify = wanted.verify;
     let repository = store.declare_repository(&source.name)?;
-    let lease = Lease::take(store, repository, &source.name)?;
+    let _lease = Lease::take(store, repository, &source.name)?;
     let mut memory = StoreMemory {
         store: store.clone(),
         repository,
@@ -149,66 +147,7 @@ pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Ou
     let (mut report, quirks) = (harvest.report, harvest.quirks);
     report.ended = Some(now());
     store.write_notes(repository, &[note(QUIRKS, &quirks)?, note(REPORT, &report)?])?;
-    lease.give_back()?;
     Ok(report)
-}
-
-/// The right to harvest a source; ends by itself when its holder dies.
-struct Lease<'a> {
-    store: &'a Store,
-    repository: RepositoryId,
-    text: String,
-}
-
-impl<'a> Lease<'a> {
-    fn take(store: &'a Store, repository: RepositoryId, name: &str) -> Result<Lease<'a>> {
-        let held = store
-            .notes(repository, LEASE)?
-            .into_iter()
-            .find(|(key, _)| key == LEASE);
-        let held = held.map(|(_, text)| text);
-        let (pid, boot) = (std::process::id(), now());
-        if let Some(text) = &held {
-            let mut parts = text.split(' ');
-            let until: i64 = parts.next().and_then(|until| until.parse().ok()).unwrap_or(0);
-            let owner: u32 = parts.next().and_then(|owner| owner.parse().ok()).unwrap_or(0);
-            if until > now() && owner != pid && is_alive(owner) {
-                bail!("{name} is being harvested by process {owner}\nTry: wait until it has finished");
-            }
-        }
-        let text = format!("{} {pid} {boot}", now() + LEASE_SECONDS);
-        let taken = store.swap_note(
-            repository,
-            held.as_deref(),
-            &Note {
-                key: LEASE.into(),
-                text: Some(text.clone()),
-            },
-        )?;
-        if !taken {
-            bail!("{name} has just been taken by another harvest\nTry: wait until it has finished");
-        }
-        Ok(Lease {
-            store,
-            repository,
-            text,
-        })
-    }
-
-    fn give_back(self) -> Result<()> {
-        let note = Note {
-            key: LEASE.into(),
-            text: None,
-        };
-        self.store.swap_note(self.repository, Some(&self.text), &note)?;
-        Ok(())
-    }
-}
-
-/// Whether a process of this machine is there; where that cannot be told, it is taken to be.
-fn is_alive(process: u32) -> bool {
-    let proc = std::path::Path::new("/proc");
-    !proc.join("self").exists() || proc.join(process.to_string()).exists()
 }
 
 /// The store as a harvest's memory.
