@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
 use tracing::{error, info, warn};
@@ -68,6 +68,11 @@ impl Site {
         B::Data: Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        // RFC 9112, section 3.2: whoever stands between us may have understood another host than we would.
+        let hosts = request.headers().get_all(header::HOST).iter().count();
+        if hosts > 1 || hosts == 0 && request.version() == Version::HTTP_11 {
+            return plain(StatusCode::BAD_REQUEST, TEXT, "A request names its host, once.\n");
+        }
         let path = request.uri().path();
         let provider = self
             .providers
