@@ -53,6 +53,13 @@ Usage: cargo xtask COMMAND
       --quick takes 50,000 and shorter loads. --keep leaves the repository in
       DIR, where the next run finds it and need not import again.
 
+  bench harvest [--records N] [--quick]
+      Measures `stook harvest` beside a bare download and parsing, the crate
+      oai-pmh, Sickle, oaipmh-scythe, oai-harvest and, where it is on the PATH,
+      metha, at one fast endpoint; and with a single answer of 1 GB. Writes
+      bench-results/harvest.md and .json. N is 1,000,000 by default; --quick
+      takes 50,000.
+
   fuzz TARGET|all [--seconds N]
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.

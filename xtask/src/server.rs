@@ -74,7 +74,7 @@ impl Server {
 }
 
 /// Linux counts processor time for programs in hundredths of a second.
-const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 /// The processor time of a process and of those it started that still run.
 fn processor_time_of(process: u32) -> Duration {

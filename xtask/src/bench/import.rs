@@ -3,14 +3,13 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use super::process::measure as measure_process;
 use crate::records;
-use crate::server::{Repository, peak_memory_of};
+use crate::server::Repository;
 
 /// What importing the generated file took.
 pub(super) struct Import {
@@ -35,38 +34,14 @@ pub(super) fn measure(repository: &Repository, records: u64) -> Result<Import> {
     let input_bytes = fs::metadata(&input)?.len();
 
     println!("importing them");
-    let started = Instant::now();
-    let log = File::create(repository.folder.join("import.log"))?;
-    let mut child = repository
-        .stook()
-        .arg("import")
-        .arg(&input)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
-        .context("cannot start stook import")?;
-    let mut peak_memory = 0;
-    let status = loop {
-        // Linux forgets the peak of a process that has ended, so it is asked
-        // for until then.
-        peak_memory = peak_memory.max(peak_memory_of(child.id()));
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        sleep(Duration::from_millis(20));
-    };
-    let time = started.elapsed();
-    if !status.success() {
-        let log = fs::read_to_string(repository.folder.join("import.log")).unwrap_or_default();
-        bail!("stook import ended with {status}\n{log}");
-    }
+    let log = repository.folder.join("import.log");
+    let taken = measure_process(repository.stook().arg("import").arg(&input), &log)?;
     fs::remove_file(&input)?;
     Ok(Import {
         records,
         input_bytes,
-        time,
-        peak_memory,
+        time: taken.time,
+        peak_memory: taken.peak_memory,
         stored_bytes: stored_bytes(&repository.folder)?,
     })
 }

@@ -1,10 +1,14 @@
 //! `cargo xtask bench`: measurements beside other programs, in one run on one
 //! machine. What leaves is a table with ratios, as Markdown and JSON.
 
+mod bare;
+mod harvest;
+mod harvesters;
 mod import;
 mod load;
 mod nginx;
 mod pages;
+mod process;
 mod provider;
 mod report;
 mod wrk;
@@ -13,23 +17,35 @@ use anyhow::{Result, bail};
 
 use crate::workspace::{cargo, run as run_command};
 
-/// `cargo xtask bench provider …`.
+/// `cargo xtask bench provider …`, `cargo xtask bench harvest …`.
 ///
 /// # Errors
 /// When something cannot be measured.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((subject, rest)) = arguments.split_first() else {
-        bail!("what shall be measured? Try: cargo xtask bench provider");
+        bail!("what shall be measured? Try: cargo xtask bench provider, cargo xtask bench harvest");
     };
-    if subject != "provider" {
-        bail!("`{subject}` is not measured. Try: cargo xtask bench provider");
-    }
-    let options = provider::Options::parse(rest)?;
+    let measure: Box<dyn Fn() -> Result<()>> = match subject.as_str() {
+        "provider" => {
+            let options = provider::Options::parse(rest)?;
+            Box::new(move || provider::run(&options))
+        }
+        "harvest" => {
+            let options = harvest::Options::parse(rest)?;
+            Box::new(move || harvest::run(&options))
+        }
+        // What `harvest` starts as a process of its own.
+        bare::COMMAND => {
+            let port = bare::port(rest)?;
+            Box::new(move || bare::run(port))
+        }
+        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, cargo xtask bench harvest"),
+    };
     if cfg!(debug_assertions) {
-        // A client built for debugging would use the processor that belongs to
-        // the server.
+        // What is built for debugging would use the processor that belongs to
+        // what is measured.
         let mut command = cargo(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])?;
         return run_command(command.args(arguments));
     }
-    provider::run(&options)
+    measure()
 }

@@ -67,6 +67,8 @@ impl Options {
     }
 }
 
+/// The columns: ours, the limit, the other providers.
+const PROGRAMS: [&str; 5] = ["Stook", "nginx", "oai-repo", "pyoai", "Catmandu"];
 const PAGE_SIZE: usize = 100;
 const HARVEST_PAGE_SIZE: usize = 500;
 /// As many different pages are asked for by a load.
@@ -91,6 +93,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
         .unwrap_or_else(|| scratch.path().join("repository"));
     let mut report = Report {
         title: format!("Provider of {} records", options.records),
+        programs: &PROGRAMS,
         notes: notes(options),
         rows: Vec::new(),
     };
@@ -248,7 +251,7 @@ fn measure_load(subjects: &[Subject], options: &Options, scratch: &Path, report:
         let row = plain.iter().fold(Row::new(&what, "records/s"), |row, figures| {
             row.figure(figures.name, figures.pages_per_second * PAGE_SIZE as f64)
         });
-        let row = row.beside_peers();
+        let row = row.beside_fastest(&PROGRAMS[2..], "of the fastest peer");
         report.push(if connections == 64 {
             row.wanted(Wanted::AtLeast(12.0))
         } else {
@@ -265,7 +268,7 @@ fn measure_load(subjects: &[Subject], options: &Options, scratch: &Path, report:
             .fold(Row::new(format!("{what}, gzip"), "records/s"), |row, figures| {
                 row.figure(figures.name, figures.pages_per_second * PAGE_SIZE as f64)
             });
-        report.push(row.beside_nginx());
+        report.push(row.beside("nginx", "of nginx"));
     }
     let memory = subjects[0].server.peak_memory();
     report.push(
@@ -300,7 +303,7 @@ fn measure_harvest(server: &Server, nginx_folder: &Path, options: &Options, repo
         Row::new("full harvest, 1 connection", "MB/s")
             .figure("Stook", following.megabytes_per_second())
             .figure("nginx", one.megabytes_per_second())
-            .beside_nginx(),
+            .beside("nginx", "of nginx"),
     );
 
     // Whole harvests take turns, too.
@@ -320,7 +323,7 @@ fn measure_harvest(server: &Server, nginx_folder: &Path, options: &Options, repo
         Row::new("full harvest, 8 connections", "MB/s")
             .figure("Stook", median_of(&ours, Harvest::megabytes_per_second))
             .figure("nginx", median_of(&limit, Harvest::megabytes_per_second))
-            .beside_nginx()
+            .beside("nginx", "of nginx")
             .wanted(Wanted::AtLeast(0.3)),
     );
     let [ours, limit] = gzip;
@@ -328,7 +331,7 @@ fn measure_harvest(server: &Server, nginx_folder: &Path, options: &Options, repo
         Row::new("full harvest, 8 connections, gzip", "pages/s")
             .figure("Stook", median_of(&ours, Harvest::pages_per_second))
             .figure("nginx", median_of(&limit, Harvest::pages_per_second))
-            .beside_nginx()
+            .beside("nginx", "of nginx")
             .wanted(Wanted::AtLeast(3.0)),
     );
     let page_size = |harvest: &Harvest| harvest.bytes as f64 / harvest.pages as f64 / 1e3;

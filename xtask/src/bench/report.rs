@@ -1,6 +1,7 @@
 //! The table of a measurement: one row per figure, one column per program,
 //! a ratio, what is wanted and whether it was met.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -10,15 +11,15 @@ use serde_json::{Value, json};
 
 use crate::workspace::root;
 
-/// The programs, in the order of the columns.
-pub(super) const PROGRAMS: [&str; 5] = ["Stook", "nginx", "oai-repo", "pyoai", "Catmandu"];
+/// Our own column, in every table the first.
+pub(super) const STOOK: &str = "Stook";
 
 /// One figure of some of the programs.
 pub(super) struct Row {
     pub(super) what: String,
     pub(super) unit: &'static str,
-    /// As in [`PROGRAMS`]; none where a program has no such figure.
-    pub(super) figures: [Option<f64>; 5],
+    /// By program; none where a program has no such figure.
+    pub(super) figures: BTreeMap<&'static str, f64>,
     pub(super) ratio: Option<Ratio>,
     pub(super) wanted: Option<Wanted>,
 }
@@ -42,21 +43,15 @@ impl Row {
         Self {
             what: what.into(),
             unit,
-            figures: [None; 5],
+            figures: BTreeMap::new(),
             ratio: None,
             wanted: None,
         }
     }
 
-    pub(super) fn figure(mut self, program: &str, figure: f64) -> Self {
-        self.set(program, figure);
+    pub(super) fn figure(mut self, program: &'static str, figure: f64) -> Self {
+        self.figures.insert(program, figure);
         self
-    }
-
-    pub(super) fn set(&mut self, program: &str, figure: f64) {
-        if let Some(at) = PROGRAMS.iter().position(|name| *name == program) {
-            self.figures[at] = Some(figure);
-        }
     }
 
     pub(super) fn ratio(mut self, value: f64, of: &'static str) -> Self {
@@ -64,20 +59,25 @@ impl Row {
         self
     }
 
-    /// Divides Stook's figure by nginx's.
-    pub(super) fn beside_nginx(self) -> Self {
-        match self.figures {
-            [Some(stook), Some(nginx), ..] if nginx > 0.0 => self.ratio(stook / nginx, "of nginx"),
+    /// Divides Stook's figure by that of another program.
+    pub(super) fn beside(self, program: &str, of: &'static str) -> Self {
+        match (self.figures.get(STOOK), self.figures.get(program)) {
+            (Some(stook), Some(other)) if *other > 0.0 => {
+                let ratio = stook / other;
+                self.ratio(ratio, of)
+            }
             _ => self,
         }
     }
 
-    /// Divides Stook's figure by that of the fastest of the other providers.
-    pub(super) fn beside_peers(self) -> Self {
-        let fastest = self.figures[2..].iter().flatten().copied().fold(0.0, f64::max);
-        match self.figures[0] {
-            Some(stook) if fastest > 0.0 => self.ratio(stook / fastest, "of the fastest peer"),
-            _ => self,
+    /// Divides Stook's figure by the largest of those of other programs.
+    pub(super) fn beside_fastest(self, programs: &[&str], of: &'static str) -> Self {
+        let figures = programs
+            .iter()
+            .filter_map(|program| Some((*program, *self.figures.get(program)?)));
+        match figures.max_by(|(_, one), (_, other)| one.total_cmp(other)) {
+            Some((fastest, _)) => self.beside(fastest, of),
+            None => self,
         }
     }
 
@@ -87,7 +87,8 @@ impl Row {
     }
 
     fn judged(&self) -> Option<f64> {
-        self.ratio.as_ref().map(|ratio| ratio.value).or(self.figures[0])
+        let figure = self.figures.get(STOOK).copied();
+        self.ratio.as_ref().map(|ratio| ratio.value).or(figure)
     }
 
     /// Whether what is wanted was met; none where nothing is wanted.
@@ -103,6 +104,8 @@ impl Row {
 /// Everything that one run measured.
 pub(super) struct Report {
     pub(super) title: String,
+    /// The programs, in the order of the columns.
+    pub(super) programs: &'static [&'static str],
     /// What one has to know to read the figures.
     pub(super) notes: Vec<String>,
     pub(super) rows: Vec<Row>,
@@ -110,7 +113,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn push(&mut self, row: Row) {
-        println!("{}", markdown_row(&row));
+        println!("{}", markdown_row(self.programs, &row));
         self.rows.push(row);
     }
 
@@ -135,10 +138,10 @@ impl Report {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let _ = writeln!(text, "\n| | {} | ratio | wanted | |", PROGRAMS.join(" | "));
-        text.push_str("|---|---:|---:|---:|---:|---:|---|---|---|\n");
+        let _ = writeln!(text, "\n| | {} | ratio | wanted | |", self.programs.join(" | "));
+        let _ = writeln!(text, "|---|{}---|---|---|", "---:|".repeat(self.programs.len()));
         for row in &self.rows {
-            text.push_str(&markdown_row(row));
+            text.push_str(&markdown_row(self.programs, row));
             text.push('\n');
         }
         text
@@ -150,11 +153,11 @@ impl Report {
     }
 }
 
-fn markdown_row(row: &Row) -> String {
+fn markdown_row(programs: &[&str], row: &Row) -> String {
     let mut line = format!("| {} ({}) |", row.what, row.unit);
-    for figure in row.figures {
-        let _ = match figure {
-            Some(figure) => write!(line, " {} |", shown(figure)),
+    for program in programs {
+        let _ = match row.figures.get(program) {
+            Some(figure) => write!(line, " {} |", shown(*figure)),
             None => write!(line, " |"),
         };
     }
@@ -176,15 +179,10 @@ fn markdown_row(row: &Row) -> String {
 }
 
 fn json_row(row: &Row) -> Value {
-    let figures: serde_json::Map<String, Value> = PROGRAMS
-        .iter()
-        .zip(row.figures)
-        .filter_map(|(program, figure)| figure.map(|figure| ((*program).to_owned(), json!(figure))))
-        .collect();
     json!({
         "what": row.what,
         "unit": row.unit,
-        "figures": figures,
+        "figures": row.figures,
         "ratio": row.ratio.as_ref().map(|ratio| json!({ "value": ratio.value, "of": ratio.of })),
         "wanted": match row.wanted {
             Some(Wanted::AtLeast(least)) => json!({ "at_least": least }),
@@ -230,9 +228,10 @@ mod tests {
             .figure("Stook", 300.0)
             .figure("pyoai", 10.0)
             .figure("oai-repo", 20.0)
-            .beside_peers()
+            .beside_fastest(&["pyoai", "oai-repo", "Catmandu"], "of the fastest peer")
             .wanted(Wanted::AtLeast(12.0));
         assert_eq!(row.met(), Some(true));
-        assert!(markdown_row(&row).contains("15.00 of the fastest peer"));
+        let line = markdown_row(&[STOOK, "pyoai"], &row);
+        assert!(line.contains("| 300 | 10.0 | 15.00 of the fastest peer |"), "{line}");
     }
 }
