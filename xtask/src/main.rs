@@ -11,6 +11,7 @@ mod peers;
 mod records;
 mod schemas;
 mod server;
+mod soak;
 mod test;
 mod workspace;
 
@@ -64,6 +65,13 @@ Usage: cargo xtask COMMAND
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.
 
+  soak harvest [--kills N] [--records N] [--seed N]
+      Kills a harvest of a changing source at N random moments (default 1,000
+      of 100,000 records) and compares what the store ends with.
+
+  soak sources [--sources N]
+      Harvests N small sources (default 500), a fifth of them misbehaving.
+
   misbehave [SCRIPT-FILE] [--fault NAME]... [--records N] [--port P] [--list]
       Serves a repository that does wrong what real ones do wrong; for tests
       of harvesters by hand. `misbehave --help` shows how.
@@ -101,6 +109,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "interop" => interop::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
+        "soak" => soak::run(rest),
         "misbehave" => misbehave::run(rest),
         "records" => write_records(rest),
         "help" | "--help" | "-h" => {
