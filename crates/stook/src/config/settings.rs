@@ -181,7 +181,7 @@ settings! {
             "The longest Retry-After that is waited for; beyond it the harvest ends and goes on next time.";
         read_timeout_seconds: u64 = 120,
             "How long the source may send nothing.";
-        answer_timeout_minutes: u64 = 120,
+        answer_timeout_seconds: u64 = 7_200,
             "How long one answer may take altogether.";
         max_answer_megabytes: u64 = 4_096,
             "The largest answer, unpacked.";

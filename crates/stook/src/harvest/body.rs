@@ -7,6 +7,8 @@ use flate2::bufread::MultiGzDecoder;
 /// Below this much a body may unpack by any factor: an empty document packs very well.
 const FREE_BYTES: u64 = 4 << 20;
 const BUFFER: usize = 128 * 1024;
+/// So much is read before it is known what a body is; enough to tell a web page by its beginning.
+const HEAD: usize = 4_096;
 
 /// A body, read as it arrives.
 pub(super) struct Unpacked<R: Read> {
@@ -29,11 +31,36 @@ impl<R: Read> Unpacked<R> {
         let counted = Counted {
             inner: body,
             count: 0,
+            broke_off: false,
+            failure: None,
             most_bytes,
             most_unpacking,
         };
         Unpacked {
             inner: BufReader::with_capacity(BUFFER, Content::Unknown(Some(counted))),
+        }
+    }
+
+    /// Whether it is packed, once something has been read.
+    pub(super) fn is_gzip(&self) -> bool {
+        matches!(self.inner.get_ref(), Content::Gzip(_))
+    }
+
+    /// Why no more of it is read, if it was too much.
+    pub(super) fn exceeded(&self) -> Option<&str> {
+        match self.inner.get_ref() {
+            Content::Unknown(_) => None,
+            Content::Plain(plain) => plain.exceeded.as_deref(),
+            Content::Gzip(gzip) => gzip.exceeded.as_deref(),
+        }
+    }
+
+    /// Whether the connection failed before the body had come to its end.
+    pub(super) fn broke_off(&self) -> bool {
+        match self.inner.get_ref() {
+            Content::Unknown(body) => body.as_ref().is_some_and(|body| body.broke_off),
+            Content::Plain(plain) => plain.inner.get_ref().1.broke_off,
+            Content::Gzip(gzip) => gzip.inner.get_ref().get_ref().get_ref().1.broke_off,
         }
     }
 }
@@ -57,7 +84,7 @@ impl<R: Read> BufRead for Unpacked<R> {
 impl<R: Read> Read for Content<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if let Content::Unknown(body) = self {
-            *self = recognise(body.take())?;
+            *self = recognise(body.take());
         }
         match self {
             Content::Unknown(_) => Ok(0),
@@ -68,19 +95,23 @@ impl<R: Read> Read for Content<R> {
 }
 
 /// By the first two bytes, because servers forget to say it, and say it of what is not packed.
-fn recognise<R: Read>(body: Option<Counted<R>>) -> io::Result<Content<R>> {
+fn recognise<R: Read>(body: Option<Counted<R>>) -> Content<R> {
     let Some(mut body) = body else {
-        return Ok(Content::Unknown(None));
+        return Content::Unknown(None);
     };
-    let mut first = Vec::with_capacity(2);
-    (&mut body).take(2).read_to_end(&mut first)?;
-    let is_gzip = first == [0x1f, 0x8b];
+    let mut first = Vec::with_capacity(HEAD);
+    // What came before a failure is still read; the failure comes behind it.
+    if let Err(failure) = (&mut body).take(HEAD as u64).read_to_end(&mut first) {
+        body.failure = Some(failure);
+    }
+    let is_gzip = first.starts_with(&[0x1f, 0x8b]);
     let (most_bytes, most_unpacking) = (body.most_bytes, body.most_unpacking);
     let start = Cursor::new(first).chain(body);
-    Ok(if is_gzip {
+    if is_gzip {
         Content::Gzip(Box::new(Bounded {
             inner: MultiGzDecoder::new(BufReader::with_capacity(BUFFER, start)),
             given: 0,
+            exceeded: None,
             most_bytes,
             most_unpacking,
             arrived: |decoder| decoder.get_ref().get_ref().get_ref().1.count,
@@ -89,26 +120,36 @@ fn recognise<R: Read>(body: Option<Counted<R>>) -> io::Result<Content<R>> {
         Content::Plain(Bounded {
             inner: start,
             given: 0,
+            exceeded: None,
             most_bytes,
             most_unpacking: u64::MAX,
             arrived: |start| start.get_ref().1.count,
         })
-    })
+    }
 }
 
 /// Counts what arrives.
 struct Counted<R> {
     inner: R,
     count: u64,
+    broke_off: bool,
+    /// Of a read that also brought bytes: comes next.
+    failure: Option<io::Error>,
     most_bytes: u64,
     most_unpacking: u64,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(into)?;
-        self.count += read as u64;
-        Ok(read)
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let read = self.inner.read(into);
+        self.broke_off |= read
+            .as_ref()
+            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        self.count += *read.as_ref().unwrap_or(&0) as u64;
+        read
     }
 }
 
@@ -116,6 +157,7 @@ impl<R: Read> Read for Counted<R> {
 struct Bounded<R> {
     inner: R,
     given: u64,
+    exceeded: Option<String>,
     most_bytes: u64,
     most_unpacking: u64,
     arrived: fn(&R) -> u64,
@@ -126,26 +168,22 @@ impl<R: Read> Read for Bounded<R> {
         let read = self.inner.read(into)?;
         self.given += read as u64;
         if self.given > self.most_bytes {
-            return Err(too_much(format!("the answer has more than {} bytes", self.most_bytes)));
+            return self.too_much(format!("the answer has more than {} bytes", self.most_bytes));
         }
         let arrived = (self.arrived)(&self.inner).max(1);
         if self.given > FREE_BYTES && self.given / arrived >= self.most_unpacking {
             let times = self.most_unpacking;
-            return Err(too_much(format!(
-                "the answer unpacks to more than {times} times its size"
-            )));
+            return self.too_much(format!("the answer unpacks to more than {times} times its size"));
         }
         Ok(read)
     }
 }
 
-/// More than the settings allow: no reason to ask again.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct TooMuch(String);
-
-fn too_much(reason: String) -> io::Error {
-    io::Error::other(TooMuch(reason))
+impl<R> Bounded<R> {
+    fn too_much(&mut self, reason: String) -> io::Result<usize> {
+        self.exceeded = Some(reason.clone());
+        Err(io::Error::other(reason))
+    }
 }
 
 #[cfg(test)]
@@ -195,6 +233,23 @@ mod tests {
         assert!(read(&text, 1001).is_ok());
         assert!(read(&text, 1000).is_err());
         assert!(read(&gzip(&text), 1000).is_err());
+    }
+
+    #[test]
+    fn what_came_before_a_failure_is_given_before_it() {
+        struct Fails;
+        impl Read for Fails {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+        }
+        let mut body = Unpacked::new(b"<OAI-PMH>".chain(Fails), 1000, 200);
+        let mut out = Vec::new();
+        let error = body.read_to_end(&mut out).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        assert_eq!(out, b"<OAI-PMH>");
+        assert!(body.broke_off());
+        assert!(!body.is_gzip());
     }
 
     #[test]

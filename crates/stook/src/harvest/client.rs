@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io::Read;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// `Retry-After`, as sent.
     pub(super) retry_after: Option<String>,
+    /// Whether `Content-Encoding` says gzip.
+    pub(super) says_gzip: bool,
     /// The charset of `Content-Type`.
     pub(super) charset: Option<String>,
     /// Where it really came from, if redirected.
@@ -77,10 +79,7 @@ impl Client {
     /// When a setting cannot be used.
     pub(super) fn new(source: &Source, contact: &str) -> Result<Client> {
         let base = base_url(&source.url)?;
-        let resolver = Guarded {
-            own_host: base.host_str().unwrap_or_default().to_owned(),
-            own_is_inside: is_inside(&base),
-        };
+        let resolver = Guarded::of(&base);
         let config = HttpConfig::builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -89,7 +88,7 @@ impl Client {
             .timeout_connect(Some(CONNECT_TIMEOUT))
             .timeout_per_read(Some(Duration::from_secs(source.read_timeout_seconds.max(1))))
             .timeout_recv_response(Some(Duration::from_secs(source.read_timeout_seconds.max(1))))
-            .timeout_global(Some(Duration::from_secs(source.answer_timeout_minutes.max(1) * 60)))
+            .timeout_global(Some(Duration::from_secs(source.answer_timeout_seconds.max(1))))
             .input_buffer_size(128 * 1024)
             .tls_config(tls(source)?)
             .proxy(proxy(source)?)
@@ -162,6 +161,7 @@ impl Client {
             return Ok(Answer {
                 status,
                 retry_after: text("Retry-After"),
+                says_gzip: text("Content-Encoding").is_some_and(|coding| coding.contains("gzip")),
                 charset: text("Content-Type").as_deref().and_then(charset),
                 redirected_to: (hops > 0).then(|| without_query(&url)),
                 body: Unpacked::new(
@@ -203,7 +203,8 @@ impl Client {
 /// Looks names up, and keeps requests away from the inside of our network unless the source itself is there.
 struct Guarded {
     own_host: String,
-    own_is_inside: bool,
+    /// The source's own addresses, if only we can reach them.
+    own_inside: Vec<IpAddr>,
 }
 
 impl fmt::Debug for Guarded {
@@ -221,14 +222,11 @@ impl Resolver for Guarded {
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = DefaultResolver::default().resolve(uri, config, timeout)?;
         let host = uri.host().unwrap_or_default();
-        if self.own_is_inside && host.eq_ignore_ascii_case(&self.own_host) {
+        if !self.own_inside.is_empty() && host.eq_ignore_ascii_case(&self.own_host) {
             return Ok(found);
         }
         let mut allowed = self.empty();
-        for address in found
-            .iter()
-            .filter(|address| self.own_is_inside_at(address.ip()) || is_public(address.ip()))
-        {
+        for address in found.iter().filter(|address| self.allows(address.ip())) {
             allowed.push(*address);
         }
         if allowed.is_empty() {
@@ -240,9 +238,23 @@ impl Resolver for Guarded {
 }
 
 impl Guarded {
-    /// A source on this very machine may redirect to another of its ports, nowhere else inside.
-    fn own_is_inside_at(&self, address: IpAddr) -> bool {
-        self.own_is_inside && self.own_host.trim_matches(['[', ']']).parse() == Ok(address)
+    fn of(base: &Url) -> Guarded {
+        let host = base.host_str().unwrap_or_default();
+        let port = base.port_or_known_default().unwrap_or(80);
+        let found = (host.trim_matches(['[', ']']), port).to_socket_addrs();
+        let inside = |address: SocketAddr| Some(address.ip()).filter(|ip| !is_public(*ip));
+        Guarded {
+            own_host: host.to_owned(),
+            own_inside: found.map_or_else(|_| Vec::new(), |found| found.filter_map(inside).collect()),
+        }
+    }
+
+    /// A source inside may redirect within its own machine, nowhere else inside.
+    fn allows(&self, address: IpAddr) -> bool {
+        let is_loopback = |ip: &IpAddr| ip.to_canonical().is_loopback();
+        let same_machine =
+            self.own_inside.contains(&address) || is_loopback(&address) && self.own_inside.iter().any(is_loopback);
+        same_machine || is_public(address)
     }
 }
 
@@ -250,15 +262,6 @@ impl Guarded {
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is an address inside this network, where a source elsewhere may not send us")]
 struct Inside(String);
-
-/// Whether the source's own address is one that only we can reach.
-fn is_inside(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-    let port = url.port_or_known_default().unwrap_or(80);
-    (host.as_str(), port)
-        .to_socket_addrs()
-        .is_ok_and(|mut found| found.any(|address| !is_public(address.ip())))
-}
 
 fn same_host(one: &Url, other: &Url) -> bool {
     one.host_str() == other.host_str() && one.port_or_known_default() == other.port_or_known_default()
@@ -363,6 +366,82 @@ fn no_answer(error: &ureq::Error, started: Instant) -> NoAnswer {
             NoAnswer::Permanent(format!("the answer has more than {MOST_HEADER_BYTES} bytes of headers"))
         }
         ureq::Error::Other(error) => NoAnswer::Permanent(error.to_string()),
+        ureq::Error::Protocol(error) if error.to_string().contains("header") => {
+            NoAnswer::Permanent(format!("the headers of the answer cannot be read: {error}"))
+        }
         other => NoAnswer::Passing(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(base: &str) -> Guarded {
+        Guarded::of(&Url::parse(base).unwrap())
+    }
+
+    #[test]
+    fn a_source_elsewhere_cannot_send_us_inside() {
+        let outside = guard("http://93.184.215.14/oai");
+        for address in [
+            "10.0.0.1",
+            "169.254.169.254",
+            "127.0.0.1",
+            "192.168.1.1",
+            "::1",
+            "fd00::1",
+        ] {
+            assert!(!outside.allows(address.parse().unwrap()), "{address}");
+        }
+        assert!(outside.allows("8.8.8.8".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_source_inside_can_send_us_to_its_own_machine_only() {
+        let here = guard("http://127.0.0.1:8080/oai");
+        assert!(here.allows("127.0.0.2".parse().unwrap()));
+        assert!(here.allows("::1".parse().unwrap()));
+        assert!(!here.allows("10.0.0.1".parse().unwrap()));
+        let near = guard("http://[fd00::1]/oai");
+        assert!(near.allows("fd00::1".parse().unwrap()));
+        assert!(!near.allows("fd00::2".parse().unwrap()));
+        assert!(!near.allows("127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn names_that_lead_inside_are_refused_before_anybody_is_asked() {
+        let agent = Agent::with_parts(
+            HttpConfig::builder().build(),
+            DefaultConnector::default(),
+            guard("http://93.184.215.14/oai"),
+        );
+        let error = agent.get("http://localhost:9/secrets").call().unwrap_err();
+        assert!(error.to_string().contains("inside this network"), "{error}");
+    }
+
+    #[test]
+    fn a_redirect_keeps_the_query_and_never_leaves_the_web_or_its_protection() {
+        let source = Source {
+            url: "https://example.org/oai".into(),
+            ..Source::default()
+        };
+        let client = Client::new(&source, "").unwrap();
+        let to = |from: &str, location: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("Location", location.parse().unwrap());
+            client.redirected(&Url::parse(from).unwrap(), &headers, "verb=Identify")
+        };
+        let https = "https://example.org/oai?verb=Identify";
+        assert_eq!(
+            to(https, "/new").unwrap().as_str(),
+            "https://example.org/new?verb=Identify"
+        );
+        assert_eq!(to(https, "/new?a=b").unwrap().as_str(), "https://example.org/new?a=b");
+        let http = "http://example.org/oai?verb=Identify";
+        assert_eq!(to(http, https).unwrap().as_str(), https);
+        for location in ["http://example.org/oai", "file:///etc/passwd", "gopher://x/", "http://"] {
+            assert!(to(https, location).is_err(), "{location}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, Read};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
+use stook_oai::MetadataPrefix;
 use stook_oai::request::Request;
 use stook_oai::response::{EncodingHint, ReadLimits};
 
@@ -14,14 +15,18 @@ use super::body::Unpacked;
 use super::client::{Answer, Client, NoAnswer};
 use super::page::{self, Entry, Page, Reading, Unreadable};
 use super::polite::Polite;
-use super::quirks::{Quirks, query};
+use super::quirks::Quirks;
 use super::report::Report;
 use crate::config::Source;
 
 /// A body that cannot be read is asked for so many times more.
 const BROKEN_RETRIES: u32 = 3;
+/// However often a source says when to come back.
+const MOST_ATTEMPTS: u32 = 100;
 /// So much of a web page is looked at to see what it says.
 const HTML_BYTES: u64 = 64 * 1024;
+/// So much of every answer is kept until it is known to be one.
+const HEAD_BYTES: usize = 4_096;
 /// No pause between attempts is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
@@ -30,12 +35,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub(super) enum Trouble {
     /// It is too much at once: a smaller window may help.
     TooLarge(String),
+    /// It is more than our settings allow: a smaller window may help.
+    BeyondLimits(String),
     /// It takes too long: a smaller window may help.
     TimedOut(String),
     /// The page cannot be made or read: another window, or record by record, may help.
     Broken(String),
     /// The source does not understand the request: asking differently may help.
     Rejected(String),
+    /// A page for people instead: behind a token, beginning the list anew may help.
+    WebPage(String),
     /// Nothing helps but a person.
     Refused(String),
     /// The source asked us to come back, later than we are willing to wait.
@@ -49,11 +58,13 @@ impl Trouble {
     pub(super) fn reason(&self) -> String {
         match self {
             Trouble::TooLarge(reason)
+            | Trouble::BeyondLimits(reason)
             | Trouble::TimedOut(reason)
             | Trouble::Broken(reason)
             | Trouble::Rejected(reason)
+            | Trouble::WebPage(reason)
             | Trouble::Refused(reason) => reason.clone(),
-            Trouble::Later(seconds) => format!("the source asks to be left alone for {seconds} seconds"),
+            Trouble::Later(seconds) => format!("the source asks to be left alone for {seconds} seconds more"),
             Trouble::Stopped => "stopped".into(),
         }
     }
@@ -69,6 +80,8 @@ pub(super) struct Fetcher<'a> {
     pub(super) polite: &'a Polite,
     /// Set when the harvest shall end.
     pub(super) stop: &'a AtomicBool,
+    /// How often a request that fails is tried again.
+    pub(super) retries: u32,
     last_request: Option<Instant>,
 }
 
@@ -94,6 +107,7 @@ impl<'a> Fetcher<'a> {
             client,
             polite,
             stop,
+            retries: source.retries,
             last_request: None,
         }
     }
@@ -105,12 +119,12 @@ impl<'a> Fetcher<'a> {
     pub(super) fn ask(
         &mut self,
         request: &Request,
-        prefix: &str,
+        prefix: Option<&MetadataPrefix>,
         quirks: &Quirks,
         report: &mut Report,
         on_entry: &mut dyn FnMut(Entry),
     ) -> Result<Page, Trouble> {
-        let query = query(request, prefix, quirks);
+        let query = quirks.query(request, prefix);
         let mut attempts = 0;
         let mut waited = Duration::ZERO;
         loop {
@@ -138,8 +152,9 @@ impl<'a> Fetcher<'a> {
             if let Some(wait) = wait.filter(|wait| waited + *wait > longest) {
                 return Err(Trouble::Later(wait.as_secs()));
             }
-            // Whoever says when to come back is not hammered by coming back then.
-            if attempts >= most.min(self.source.retries) && wait.is_none() || attempts >= 100 {
+            // Whoever says when to come back is not hammered by coming back then, unless it says: at once.
+            let wait = wait.filter(|wait| !wait.is_zero());
+            if attempts >= most.min(self.retries) && wait.is_none() || attempts >= MOST_ATTEMPTS {
                 return Err(trouble(reason));
             }
             let wait = wait.unwrap_or_else(|| self.growing_pause(attempts));
@@ -195,7 +210,10 @@ impl<'a> Fetcher<'a> {
                     trouble: Trouble::TimedOut,
                 };
             }
-            Err(NoAnswer::Permanent(reason)) => return Attempt::Trouble(Trouble::Refused(reason)),
+            Err(NoAnswer::Permanent(reason)) => {
+                report.find("no-answer", reason.clone());
+                return Attempt::Trouble(Trouble::Refused(reason));
+            }
         };
         if let Some(place) = &answer.redirected_to {
             report.find("redirected", format!("to {place}"));
@@ -225,13 +243,22 @@ impl<'a> Fetcher<'a> {
                 most: u32::MAX,
                 trouble: Trouble::Broken,
             },
-            413 => Attempt::Trouble(Trouble::TooLarge("HTTP 413: too much at once".into())),
-            401 | 407 => Attempt::Trouble(Trouble::Refused(format!(
-                "HTTP {status}: the source asks for credentials"
-            ))),
-            403 => Attempt::Trouble(Trouble::Refused(
-                "HTTP 403: the source refuses us; ask its operator".into(),
-            )),
+            413 => {
+                report.find("too-much-at-once", "HTTP 413");
+                Attempt::Trouble(Trouble::TooLarge("HTTP 413: too much at once".into()))
+            }
+            401 | 407 => {
+                report.find("credentials-wanted", format!("HTTP {status}"));
+                let reason = format!("HTTP {status}: the source asks for credentials");
+                Attempt::Trouble(Trouble::Refused(reason))
+            }
+            // A bot protection that is hammered closes for longer.
+            403 => {
+                let text = text_of_html(answer.body);
+                report.find("http-403", text.clone());
+                let reason = format!("HTTP 403: the source refuses us, ask its operator: {text}");
+                Attempt::Trouble(Trouble::Refused(reason))
+            }
             // Some answer protocol errors with a code of their own choice: the body knows better.
             400..=499 => self.read_or(answer, status, quirks, report, on_entry, |reason| match status {
                 404 | 410 => Attempt::Again {
@@ -289,14 +316,17 @@ impl<'a> Fetcher<'a> {
                 most: 1,
                 trouble: Trouble::TimedOut,
             },
-            Err(Unreadable::TooMuch(reason)) => Attempt::Trouble(Trouble::TooLarge(reason)),
+            Err(Unreadable::TooMuch(reason)) => {
+                report.find("beyond-our-limits", reason.clone());
+                Attempt::Trouble(Trouble::BeyondLimits(reason))
+            }
+            Err(Unreadable::Forbidden(reason)) => {
+                report.find("forbidden-content", reason.clone());
+                Attempt::Trouble(Trouble::Broken(reason))
+            }
             Err(Unreadable::Html(text)) => {
                 report.find("web-page", text.clone());
-                Attempt::Trouble(if says_too_much(&text) {
-                    Trouble::TooLarge(text)
-                } else {
-                    Trouble::Refused(format!("a web page instead of an answer: {text}"))
-                })
+                Attempt::Trouble(meaning_of(text))
             }
         }
     }
@@ -309,9 +339,11 @@ impl<'a> Fetcher<'a> {
         on_entry: &mut dyn FnMut(Entry),
     ) -> Result<Page, Unreadable> {
         let mut body = answer.body;
-        if looks_like_html(&mut body) {
+        let head = head_of(&mut body);
+        if looks_like_html(&head) {
             return Err(Unreadable::Html(text_of_html(body)));
         }
+        self.compare_coding(answer.says_gzip, body.is_gzip(), report)?;
         let reading = Reading {
             limits: ReadLimits {
                 max_entry_bytes: self.source.max_record_megabytes.saturating_mul(1_000_000),
@@ -324,11 +356,33 @@ impl<'a> Fetcher<'a> {
                 charset: answer.charset.as_deref(),
             },
         };
-        let page = page::read(body, reading, on_entry)?;
+        let page = page::read(&mut body, reading, on_entry).map_err(|unreadable| match unreadable {
+            _ if body.exceeded().is_some() => Unreadable::TooMuch(body.exceeded().unwrap_or_default().into()),
+            // The reader knows only its title.
+            Unreadable::Html(title) => Unreadable::Html(text_or(&head, title)),
+            other => other,
+        })?;
+        if body.broke_off() {
+            report.find("unexpected-end", "the connection closed behind a complete document");
+        }
         for (tolerance, times) in page.tolerated.iter() {
             report.count(tolerance.name(), times, tolerance.sentence());
         }
         Ok(page)
+    }
+
+    /// Packed or not is known by the bytes; what the header says otherwise is a fault that strict mode refuses.
+    fn compare_coding(&self, says_gzip: bool, is_gzip: bool, report: &mut Report) -> Result<(), Unreadable> {
+        let (name, sentence) = match (says_gzip, is_gzip) {
+            (true, false) => ("gzip-declared-only", "Content-Encoding says gzip, the body is not"),
+            (false, true) => ("gzip-undeclared", "the body is gzip, which no header says"),
+            _ => return Ok(()),
+        };
+        report.find(name, sentence);
+        if self.source.strict {
+            return Err(Unreadable::Broken(sentence.into()));
+        }
+        Ok(())
     }
 }
 
@@ -353,12 +407,22 @@ fn retry_after(text: &str) -> Option<Duration> {
     Some(date.duration_since(SystemTime::now()).unwrap_or(Duration::from_secs(1)))
 }
 
+/// The beginning of a body, which stays to be read.
+fn head_of<R: Read>(body: &mut Unpacked<R>) -> Vec<u8> {
+    let start = body.fill_buf().unwrap_or_default();
+    start[..start.len().min(HEAD_BYTES)].to_vec()
+}
+
 /// By the first bytes: neither an XML declaration nor an envelope, but a web page.
-fn looks_like_html<R: Read>(body: &mut Unpacked<R>) -> bool {
-    let Ok(start) = body.fill_buf() else { return false };
-    let start = String::from_utf8_lossy(&start[..start.len().min(512)]).to_ascii_lowercase();
+fn looks_like_html(head: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(&head[..head.len().min(512)]).to_ascii_lowercase();
     let start = start.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     start.starts_with("<!doctype html") || start.starts_with("<html")
+}
+
+fn text_or(head: &[u8], title: String) -> String {
+    let text = text_of_html(head);
+    if text.is_empty() { title } else { text }
 }
 
 /// What a web page says, without its markup, in a line.
@@ -383,13 +447,34 @@ fn text_of_html(body: impl Read) -> String {
     words.join(" ")
 }
 
-/// Whether a web page complains about the size of the request.
-fn says_too_much(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    ["too many", "too large", "too much", "limit exceeded", "result set"]
-        .iter()
-        .any(|words| text.contains(words))
+/// What a web page instead of an answer means, by what it says.
+fn meaning_of(text: String) -> Trouble {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
+    if says(&TOO_MUCH) {
+        return Trouble::TooLarge(text);
+    }
+    let reason = format!("a web page instead of an answer: {text}");
+    if says(&FOR_A_PERSON) {
+        Trouble::Refused(reason)
+    } else {
+        Trouble::WebPage(reason)
+    }
 }
+
+/// Words of pages that complain about the size of the request.
+const TOO_MUCH: [&str; 5] = ["too many", "too large", "too much", "limit exceeded", "result set"];
+/// Words of pages that want a person in front of them.
+const FOR_A_PERSON: [&str; 8] = [
+    "sign in",
+    "log in",
+    "login",
+    "password",
+    "captcha",
+    "javascript",
+    "just a moment",
+    "not a robot",
+];
 
 #[cfg(test)]
 mod tests {
@@ -416,7 +501,8 @@ mod tests {
             "<!DOCTYPE html><html><head><title>Error</title></head><body><p>Too many\n records</p></body></html>";
         let text = text_of_html(html.as_bytes());
         assert_eq!(text, "Error Too many records");
-        assert!(says_too_much(&text));
-        assert!(!says_too_much("Please log in"));
+        assert!(matches!(meaning_of(text), Trouble::TooLarge(_)));
+        assert!(matches!(meaning_of("Please log in".into()), Trouble::Refused(_)));
+        assert!(matches!(meaning_of("ORA-01555".into()), Trouble::WebPage(_)));
     }
 }

@@ -55,6 +55,18 @@ pub struct Window {
     /// Asked for again to see what the list left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checking: bool,
+    /// The completeListSize of the window it is a part of, where that one ended early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<u64>,
+    /// Part of a larger one that failed however often it was tried: one more try is enough.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspect: bool,
+    /// The list goes on outside the set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loses_set: bool,
+    /// Records that another list had left out.
+    #[serde(default)]
+    pub recovered: u64,
     /// Where to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
@@ -95,6 +107,7 @@ impl Window {
     /// Begins the list anew.
     pub fn restart(&mut self) {
         (self.token, self.pages, self.received, self.advertised) = (None, 0, 0, None);
+        self.recovered = 0;
         self.restarts += 1;
         self.state = WindowState::Open;
     }

@@ -1,13 +1,18 @@
 //! The harvester: a remote repository becomes records in the store, and it can prove that none is missing.
 //!
 //! ```text
-//! run        one source: identify → formats → sets → windows → pages, and what to do about trouble
+//! run        one source: introduce → windows → pages
+//! introduce  what the source says of itself: Identify, formats, sets
+//! window     the requests of one window, and what the source turns out to need
+//! remedy     what can still be done for a window that cannot be had
+//! single     record by record
 //! fetch      a request becomes a page: asking again, waiting, knowing when to stop
 //!   client     one HTTP request: to whom it may go and what it carries     (address, polite)
 //!   body       unpacked and bounded
 //!   page       read into entries
 //! collect    entries → deliveries, in parts if the page is large
 //! sink       deliveries → store: records, token and ledger in one transaction  (provenance)
+//! lease      one process at a time
 //! ledger     windows: asked for, received, committed, missing
 //! quirks     what a source needs, learned once
 //! verify     identifiers compared, differences mended
@@ -19,17 +24,21 @@ mod body;
 mod client;
 mod collect;
 mod fetch;
+mod introduce;
 mod lease;
 pub mod ledger;
 mod page;
 pub mod polite;
 mod provenance;
 pub mod quirks;
+mod remedy;
 pub mod report;
 mod run;
+mod single;
 mod sink;
 pub mod source;
 mod verify;
+mod window;
 
 pub use polite::Polite;
 pub use quirks::Quirks;

@@ -6,8 +6,6 @@ use std::io::BufRead;
 use stook_oai::response::{EncodingHint, Event, ReadError, ReadFault, ReadLimits, ResponseReader, Tolerated};
 use stook_oai::{Datestamp, ErrorCode, Header, Identify, MetadataFormat, OaiError, Record, ResumptionToken, Set};
 
-use super::body::TooMuch;
-
 /// What a page holds.
 pub(super) enum Entry {
     /// A document begins: what came of an attempt before it counts no more.
@@ -75,6 +73,9 @@ impl From<OaiError> for Failure {
 impl Failure {
     /// Whether it means that there is nothing, whatever its code.
     pub(super) fn says_nothing_there(&self) -> bool {
+        if self.code == Some(ErrorCode::NoRecordsMatch) {
+            return true;
+        }
         let text = self.text.to_ascii_lowercase();
         let says = [
             "no record",
@@ -83,6 +84,7 @@ impl Failure {
             "no result",
             "empty result",
             "nothing found",
+            "nothing match",
         ];
         says.iter().any(|words| text.contains(words))
     }
@@ -111,6 +113,8 @@ pub(super) enum Unreadable {
     TooMuch(String),
     /// It came too slowly.
     TimedOut,
+    /// It will be the same another time.
+    Forbidden(String),
     /// Anything else.
     Broken(String),
 }
@@ -216,15 +220,16 @@ fn unreadable(error: &ReadError) -> Unreadable {
         ReadFault::Html { title } => Unreadable::Html(title.clone().unwrap_or_default()),
         ReadFault::NotXml(text) => Unreadable::Html(text.clone()),
         ReadFault::Io(io) => match io.kind() {
-            _ if io.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) => Unreadable::TooMuch(io.to_string()),
             std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock => Unreadable::TimedOut,
             _ if io.to_string().contains("timeout") => Unreadable::TimedOut,
             _ => Unreadable::Truncated,
         },
         _ if error.is_truncated() => Unreadable::Truncated,
-        ReadFault::TooDeep { .. } | ReadFault::ResponseTooLarge { .. } | ReadFault::TooManyNamespaces { .. } => {
-            Unreadable::TooMuch(error.to_string())
-        }
+        ReadFault::TooLarge { .. }
+        | ReadFault::TooDeep { .. }
+        | ReadFault::ResponseTooLarge { .. }
+        | ReadFault::TooManyNamespaces { .. } => Unreadable::TooMuch(error.to_string()),
+        ReadFault::Doctype => Unreadable::Forbidden(error.to_string()),
         _ => Unreadable::Broken(error.to_string()),
     }
 }

@@ -1,8 +1,8 @@
 //! What a source needs that the protocol does not ask for, learned once and remembered.
 
 use serde::{Deserialize, Serialize};
-use stook_oai::Granularity;
-use stook_oai::request::Request;
+use stook_oai::request::{EncodeQuirks, Request};
+use stook_oai::{Granularity, MetadataPrefix};
 
 use crate::config::GranularityName;
 
@@ -22,6 +22,9 @@ pub struct Quirks {
     /// Nothing is given unless dates are sent.
     #[serde(skip_serializing_if = "is_false")]
     pub needs_dates: bool,
+    /// Nothing is given if `from` and `until` are on one day: `until` is sent a day later.
+    #[serde(skip_serializing_if = "is_false")]
+    pub whole_days: bool,
     /// `from` changes nothing: every harvest is a full one.
     #[serde(skip_serializing_if = "is_false")]
     pub ignores_from: bool,
@@ -66,9 +69,11 @@ pub struct Asked {
     pub dates: bool,
     /// It has `until`.
     pub until: bool,
+    /// Its `from` and `until` are seconds of one day.
+    pub one_day: bool,
     /// It has a resumptionToken.
     pub token: bool,
-    /// A value in it is changed by percent-encoding.
+    /// A value in it is changed by percent-encoding that could be left out.
     pub encoded: bool,
     /// How its dates are written.
     pub granularity: Granularity,
@@ -108,43 +113,27 @@ pub const ADAPTATIONS: &[Adaptation] = &[
     },
 ];
 
-/// The query string of a request to a source with these quirks.
-pub fn query(request: &Request, prefix: &str, quirks: &Quirks) -> String {
-    let mut arguments: Vec<(&str, String)> = request
-        .arguments()
-        .into_iter()
-        .map(|(name, value)| (name, value.into_owned()))
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
-    let has = |name: &str| arguments.iter().any(|(other, _)| *other == name);
-    if quirks.token_with_prefix && has("resumptionToken") && !has("metadataPrefix") && !prefix.is_empty() {
-        arguments.push(("metadataPrefix", prefix.to_owned()));
+impl Quirks {
+    /// The query string of a request. The prefix is that of the list a token belongs to.
+    pub fn query(&self, request: &Request, prefix: Option<&MetadataPrefix>) -> String {
+        request.encode_with(EncodeQuirks {
+            verbatim: self.verbatim,
+            metadata_prefix_beside_token: prefix.filter(|_| self.token_with_prefix),
+        })
     }
-    let encode = if quirks.verbatim { verbatim } else { encoded };
-    let pairs: Vec<String> = arguments
-        .iter()
-        .map(|(name, value)| format!("{name}={}", encode(value)))
-        .collect();
-    pairs.join("&")
 }
 
-/// Everything but the unreserved characters of RFC 3986.
-pub fn encoded(value: &str) -> String {
-    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-    utf8_percent_encode(value, ESCAPED).to_string()
-}
-
-/// Only what a request line cannot carry.
-fn verbatim(value: &str) -> String {
-    use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-    const IMPOSSIBLE: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'&').add(b'"').add(b'<').add(b'>');
-    utf8_percent_encode(value, IMPOSSIBLE).to_string()
+/// Whether sending values as they are would change the request.
+pub fn is_encoded(request: &Request) -> bool {
+    let verbatim = EncodeQuirks {
+        verbatim: true,
+        ..EncodeQuirks::default()
+    };
+    request.encode() != request.encode_with(verbatim)
 }
 
 #[cfg(test)]
 mod tests {
-    use stook_oai::MetadataPrefix;
     use stook_oai::request::ListRequest;
 
     use super::*;
@@ -160,14 +149,16 @@ mod tests {
         let quirks = Quirks::default();
         let token = "a b+c|d!-%2F";
         assert_eq!(
-            query(&resume(token), "oai_dc", &quirks),
+            quirks.query(&resume(token), Some(&MetadataPrefix::oai_dc())),
             "verb=ListRecords&resumptionToken=a%20b%2Bc%7Cd%21-%252F"
         );
         let request = Request::GetRecord {
             identifier: "oai:x.example:1".into(),
             metadata_prefix: MetadataPrefix::oai_dc(),
         };
-        assert_eq!(query(&request, "oai_dc", &quirks), request.encode());
+        assert_eq!(quirks.query(&request, None), request.encode());
+        assert!(is_encoded(&request));
+        assert!(!is_encoded(&resume("abc")));
     }
 
     #[test]
@@ -178,7 +169,7 @@ mod tests {
             ..Quirks::default()
         };
         assert_eq!(
-            query(&resume("a:b/c|2"), "oai_dc", &quirks),
+            quirks.query(&resume("a:b/c|2"), Some(&MetadataPrefix::oai_dc())),
             "verb=ListRecords&resumptionToken=a:b/c|2&metadataPrefix=oai_dc"
         );
     }

@@ -7,16 +7,22 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use stook_oai::request::{ListRequest, Request};
-use stook_oai::{Header, MetadataPrefix, SetSpec, UtcDatetime};
+use stook_oai::{Header, MetadataPrefix, SetSpec};
 
-use super::collect::Collected;
 use super::fetch::Trouble;
+use super::ledger::Window;
+use super::page::{Failure, Page};
 use super::run::{Ended, Harvest};
+use super::single::is_same;
 
 /// So many records may vanish whatever share they are.
 const FEW: u64 = 10;
 /// How often a list that breaks off is begun anew.
 const ATTEMPTS: u32 = 3;
+/// Parts that a list may be cut into at once.
+const MOST_PARTS: usize = 1_000;
+/// Pages of one list; no source has so many.
+const MOST_PAGES: usize = 10_000_000;
 
 impl Harvest<'_> {
     /// Compares, and mends the differences. The report tells what was found.
@@ -25,8 +31,8 @@ impl Harvest<'_> {
     /// When the store cannot be used.
     pub fn verify(&mut self) -> Result<()> {
         let verified = self.verify_everything();
-        for outcome in self.sink.settle()? {
-            self.report.outcome(outcome);
+        if let Err(Ended::Failure(error)) = self.settle() {
+            return Err(error);
         }
         match verified {
             Ok(()) => Ok(()),
@@ -44,7 +50,9 @@ impl Harvest<'_> {
         let mut sets: Vec<Option<SetSpec>> = parsed
             .collect::<Result<_, _>>()
             .map_err(|error| Ended::Failure(error.into()))?;
-        if sets.is_empty() {
+        if sets.is_empty() && self.quirks.needs_set {
+            sets.extend(self.facts.sets.iter().cloned().map(Some));
+        } else if sets.is_empty() {
             sets.push(None);
         }
         for prefix in self.source.prefixes.clone() {
@@ -54,10 +62,7 @@ impl Harvest<'_> {
             for set in &sets {
                 self.compare(&prefix, set.as_ref(), &mut listed, &mut mended)?;
             }
-            self.sink
-                .settle()?
-                .into_iter()
-                .for_each(|outcome| self.report.outcome(outcome));
+            self.settle()?;
             self.report.verified += listed;
             self.report.count("mended", mended, "records that differed");
             self.delete_vanished(&prefix, listed)?;
@@ -65,7 +70,7 @@ impl Harvest<'_> {
         Ok(())
     }
 
-    /// Compares one list with the store, page by page.
+    /// Compares one list with the store, in parts where it is too much at once.
     fn compare(
         &mut self,
         prefix: &MetadataPrefix,
@@ -73,68 +78,81 @@ impl Harvest<'_> {
         listed: &mut u64,
         mended: &mut u64,
     ) -> Result<(), Ended> {
-        let first = || ListRequest::Selection {
-            metadata_prefix: prefix.clone(),
-            from: None,
-            until: None,
-            set: set.cloned(),
-        };
-        let (mut list, mut attempts) = (first(), 0);
+        let mut windows = vec![Window::default()];
+        while let Some(window) = windows.pop() {
+            match self.compare_window(prefix, set, &window, listed, mended) {
+                Err(Ended::Trouble(
+                    trouble @ (Trouble::TooLarge(_)
+                    | Trouble::BeyondLimits(_)
+                    | Trouble::TimedOut(_)
+                    | Trouble::Broken(_)),
+                )) => {
+                    let granularity = self.granularity(&self.quirks);
+                    let dates = !self.quirks.no_dates && !self.quirks.no_until && !self.quirks.ignores_from;
+                    let halves = window.halves(self.facts.earliest, self.facts.now, granularity);
+                    match halves.filter(|_| dates && windows.len() < MOST_PARTS) {
+                        Some(halves) => windows.extend(halves),
+                        None => return Err(trouble.into()),
+                    }
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the list of one window, page by page.
+    fn compare_window(
+        &mut self,
+        prefix: &MetadataPrefix,
+        set: Option<&SetSpec>,
+        window: &Window,
+        listed: &mut u64,
+        mended: &mut u64,
+    ) -> Result<(), Ended> {
+        let quirks = self.quirks.clone();
+        let first = self.selection(prefix, set.cloned(), (window.from, window.until), &quirks);
+        let (mut list, mut attempts) = (first.clone(), 1);
         let mut pages = HashSet::new();
         loop {
-            let quirks = self.quirks.clone();
-            let mut collected = Collected::of_facts(&mut *self.sink);
             let request = Request::ListIdentifiers(list.clone());
-            let answer = self
-                .fetcher
-                .ask(&request, prefix.as_str(), &quirks, &mut self.report, &mut |entry| {
-                    collected.take(entry);
-                });
-            let headers = std::mem::take(&mut collected.headers);
-            drop(collected);
-            let page = match answer {
-                Ok(page) if page.errors.is_empty() && (page.entries == 0 || pages.insert(page.digest)) => page,
-                Ok(page)
-                    if page
-                        .errors
-                        .iter()
-                        .all(|error| error.code == Some(stook_oai::ErrorCode::NoRecordsMatch))
-                        && !page.errors.is_empty() =>
-                {
-                    return Ok(());
+            let wanted = self.asked_for(prefix, set.cloned(), window);
+            let (answer, rest) = self.ask_list(&request, prefix, &quirks, wanted)?;
+            let page = match answer.and_then(good_page) {
+                Ok(None) => return Ok(()),
+                Ok(Some(page)) if page.entries == 0 || pages.insert(page.digest) => page,
+                Err(
+                    trouble @ (Trouble::Stopped
+                    | Trouble::Later(_)
+                    | Trouble::Refused(_)
+                    | Trouble::TooLarge(_)
+                    | Trouble::BeyondLimits(_)),
+                ) => {
+                    return Err(trouble.into());
                 }
                 other => {
-                    attempts += 1;
-                    let reason = match other {
-                        Err(trouble @ (Trouble::Stopped | Trouble::Later(_) | Trouble::Refused(_))) => {
-                            return Err(trouble.into());
-                        }
-                        Err(trouble) => trouble.reason(),
-                        Ok(page) => page
-                            .errors
-                            .first()
-                            .map_or("the list runs in a circle".into(), |error| error.text.clone()),
-                    };
+                    let circle = Trouble::Broken("the list runs in a circle".into());
                     if attempts >= ATTEMPTS {
-                        return Err(Trouble::Broken(reason).into());
+                        return Err(other.err().unwrap_or(circle).into());
                     }
-                    list = first();
+                    attempts += 1;
+                    list = first.clone();
                     pages.clear();
                     continue;
                 }
             };
-            *listed += headers.len() as u64;
-            for header in &headers {
+            *listed += rest.headers.len() as u64;
+            for header in &rest.headers {
                 self.compare_one(prefix, header, mended)?;
             }
             (self.outside.progress)(&self.report, None);
             match page.next() {
-                Some(token) => {
+                Some(token) if pages.len() < MOST_PAGES => {
                     list = ListRequest::Resume {
                         resumption_token: token.to_owned(),
                     };
                 }
-                None => return Ok(()),
+                _ => return Ok(()),
             }
         }
     }
@@ -142,11 +160,7 @@ impl Harvest<'_> {
     fn compare_one(&mut self, prefix: &MetadataPrefix, header: &Header, mended: &mut u64) -> Result<(), Ended> {
         self.memory.mention(&header.identifier)?;
         let known = self.memory.known(prefix, header.identifier.as_str())?;
-        let same = known.is_some_and(|known| {
-            known.deleted == header.deleted
-                && (header.deleted || known.origin == header.known_datestamp().map(UtcDatetime::first_second))
-        });
-        if !same {
+        if !known.is_some_and(|known| is_same(&known, header)) {
             *mended += 1;
             let quirks = self.quirks.clone();
             self.fetch_one(prefix, header, &quirks)?;
@@ -178,5 +192,14 @@ impl Harvest<'_> {
             "records that the source no longer lists",
         );
         Ok(())
+    }
+}
+
+/// The page, none if there is nothing to list, or what went wrong.
+fn good_page(page: Page) -> Result<Option<Page>, Trouble> {
+    match page.errors.first() {
+        None => Ok(Some(page)),
+        Some(_) if page.errors.iter().all(Failure::says_nothing_there) => Ok(None),
+        Some(error) => Err(Trouble::Broken(error.text.clone())),
     }
 }

@@ -101,6 +101,10 @@ impl ReadError {
             let (tag, content) = after.split_once('>')?;
             let name = tag.split(is_space).next().unwrap_or(tag);
             let local = name.split_once(':').map_or(name, |(_, local)| local);
+            // Metadata has identifiers of its own kind.
+            if local == "metadata" {
+                return None;
+            }
             if local == "identifier" {
                 let value = content.split('<').next().unwrap_or(content).trim();
                 let value = quick_xml::escape::unescape(value).ok()?;

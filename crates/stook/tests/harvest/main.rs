@@ -1,0 +1,9 @@
+//! The harvester against sources that misbehave.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot build its values has failed")]
+
+mod crash;
+mod faults;
+mod many;
+mod model;
+mod support;
