@@ -69,6 +69,10 @@ Usage: cargo xtask COMMAND
       Kills a harvest of a changing source at N random moments (default 1,000
       of 100,000 records) and compares what the store ends with.
 
+  soak histories [--histories N]
+      Random interleavings of changes at a source and harvests (default 2,000
+      at each granularity).
+
   soak sources [--sources N]
       Harvests N small sources (default 500), a fifth of them misbehaving.
 

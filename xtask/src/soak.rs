@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::number;
 use crate::workspace::{cargo, run as run_command};
 
-/// `soak harvest [--kills N] [--records N]`, `soak sources [--sources N]`.
+/// `soak harvest [--kills N] [--records N]`, `soak histories [--histories N]`, `soak sources [--sources N]`.
 ///
 /// # Errors
 /// When an argument is unknown, or the soak finds something.
@@ -22,8 +22,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 ("--seed", "STOOK_SEED", 1),
             ],
         ),
+        "histories" => ("model::", &[("--histories", "STOOK_HISTORIES", 2_000)]),
         "sources" => ("many::", &[("--sources", "STOOK_SOURCES", 500)]),
-        other => bail!("soak does not know `{other}`. Try: harvest or sources"),
+        other => bail!("soak does not know `{other}`. Try: harvest, histories or sources"),
     };
     let mut command = cargo(["test", "--release", "--package", "stook", "--test", "harvest"])?;
     command.args(["--", "--nocapture", test]);

@@ -27,6 +27,9 @@ pub struct Target {
     /// When the source began to answer the round under way, by its own clock.
     #[serde(default)]
     pub round: Option<i64>,
+    /// The round under way is of dates of its own: it leaves the cursor alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// Rounds completed.
     #[serde(default)]
     pub rounds: u64,
@@ -196,6 +199,7 @@ impl Ledger {
                 set: set.to_owned(),
                 cursor: None,
                 round: None,
+                apart: false,
                 rounds: 0,
                 next_window: 0,
             },
@@ -242,32 +246,34 @@ impl Ledger {
     }
 
     /// Begins a round of one window, forgetting the windows that are done; gaps are tried again first.
-    pub fn begin_round(&mut self, from: Option<i64>, until: Option<i64>) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let (done, mut left): (Vec<Window>, Vec<Window>) = std::mem::take(&mut self.windows)
-            .into_iter()
-            .partition(|window| window.state == WindowState::Done);
-        for window in done {
-            notes.push(Note {
-                key: self.window_key(window.number),
-                text: None,
-            });
-        }
-        for window in &mut left {
+    pub fn begin_round(&mut self, (from, until): (Option<i64>, Option<i64>), apart: bool) -> Vec<Note> {
+        let left = self
+            .windows
+            .extract_if(.., |window| window.state != WindowState::Done)
+            .collect();
+        let mut notes = self.forget_windows();
+        self.windows = left;
+        for window in &mut self.windows {
             window.restart();
             (window.restarts, window.reason) = (0, String::new());
         }
-        self.windows = left;
         let window = self.add(Window {
             from,
             until,
             ..Window::default()
         });
         self.windows.push(window);
-        self.target.round = None;
+        (self.target.round, self.target.apart) = (None, apart);
         notes.extend((0..self.windows.len()).map(|at| self.window_note(at)));
         notes.push(self.target_note());
         notes
+    }
+
+    /// Drops every window, whatever its state.
+    pub fn forget_windows(&mut self) -> Vec<Note> {
+        let windows = std::mem::take(&mut self.windows);
+        let keys = windows.iter().map(|window| self.window_key(window.number));
+        keys.map(|key| Note { key, text: None }).collect()
     }
 
     /// Puts other windows in the place of one.
@@ -291,7 +297,7 @@ impl Ledger {
             .iter()
             .any(|window| window.state != WindowState::Done && window.until.is_none());
         if !open_ended_left {
-            if let Some(round) = self.target.round.take() {
+            if let Some(round) = self.target.round.take().filter(|_| !self.target.apart) {
                 // Nothing later than the last date that was asked for has been seen.
                 let last = self.windows.iter().filter_map(|window| window.until).max();
                 let open_ended = self.windows.iter().any(|window| window.until.is_none());
@@ -366,7 +372,7 @@ mod tests {
     #[test]
     fn the_cursor_moves_only_when_the_end_has_been_reached() {
         let mut ledger = Ledger::new("oai_dc", "");
-        ledger.begin_round(None, None);
+        ledger.begin_round((None, None), false);
         ledger.target.round = Some(1_000);
         let halves = ledger.windows[0].halves(0, 1_000, Granularity::Second).unwrap();
         ledger.replace(0, halves.to_vec());
@@ -378,7 +384,7 @@ mod tests {
         assert_eq!(ledger.target.cursor, Some(1_000));
         assert!(ledger.has_gaps());
         // The gap is asked for again in the next round.
-        ledger.begin_round(Some(900), None);
+        ledger.begin_round((Some(900), None), false);
         assert_eq!(ledger.windows.len(), 2);
         assert_eq!((ledger.windows[0].from, ledger.windows[0].until), (None, Some(500)));
     }

@@ -230,31 +230,45 @@ impl<'a> Harvest<'a> {
     /// Whether nothing of the target is missing.
     fn target(&mut self, prefix: &MetadataPrefix, set: Option<&SetSpec>) -> Result<bool, Ended> {
         let mut ledger = self.memory.ledger(prefix.as_str(), set.map_or("", SetSpec::as_str))?;
-        let own_range = self.wanted.from.is_some() || self.wanted.until.is_some();
-        if ledger.next_open().is_none() || own_range || self.wanted.full {
-            let (from, until) = self.range(&ledger);
-            if self.wanted.full {
-                ledger.windows.clear();
-            }
-            let notes = ledger.begin_round(from, until);
+        let mut left_over = ledger.next_open().is_some();
+        if self.wanted.full {
+            let notes = ledger.forget_windows();
             self.note(notes)?;
+            left_over = false;
         }
-        self.begin_as_learned(&mut ledger)?;
+        if left_over {
+            self.round(prefix, &mut ledger)?;
+            if ledger.has_gaps() || self.asks_for_everything() {
+                return Ok(!ledger.has_gaps());
+            }
+            // The list was begun by an earlier harvest; what has changed since comes in a round of its own.
+        }
+        let own_range = self.wanted.from.is_some() || self.wanted.until.is_some();
+        let notes = ledger.begin_round(self.range(&ledger), own_range);
+        self.note(notes)?;
+        self.round(prefix, &mut ledger)?;
+        Ok(!ledger.has_gaps())
+    }
+
+    /// Asks for every open window.
+    fn round(&mut self, prefix: &MetadataPrefix, ledger: &mut Ledger) -> Result<(), Ended> {
+        self.begin_as_learned(ledger)?;
         let mut progress = Progress::default();
         loop {
             while let Some(at) = ledger.next_open() {
-                self.window(prefix, &mut ledger, at, &mut progress)?;
+                self.window(prefix, ledger, at, &mut progress)?;
             }
-            if !self.reopen(prefix, &mut ledger, &mut progress)? {
+            if !self.reopen(prefix, ledger, &mut progress)? {
                 break;
             }
         }
-        if own_range {
-            ledger.target.round = None;
-        }
         let notes = ledger.end_round();
-        self.note(notes)?;
-        Ok(!ledger.has_gaps())
+        self.note(notes)
+    }
+
+    /// Whether every round is of everything, because the source cannot select by date.
+    fn asks_for_everything(&self) -> bool {
+        self.quirks.no_dates || self.quirks.ignores_from
     }
 
     /// What was learned before is used at once.
@@ -287,7 +301,7 @@ impl<'a> Harvest<'a> {
             return (Some(from.first_second().unix()), until);
         }
         let floor = setting(&self.source.from).map(|from| from.first_second().unix());
-        if self.wanted.full || self.quirks.no_dates || self.quirks.ignores_from {
+        if self.wanted.full || self.asks_for_everything() {
             return (floor, until);
         }
         let overlap = i64::try_from(self.source.overlap_seconds).unwrap_or(i64::MAX);

@@ -9,14 +9,10 @@ use std::time::{Duration, Instant};
 use misbehave::{Endpoint, Script, World};
 use stook_store::{Clock, Store};
 
-use crate::support::{NOW, difference, held};
+use crate::support::{NOW, difference, held, number};
 
 /// A run to the end, and a comparison, after so many kills.
 const KILLS_BETWEEN_COMPARISONS: u64 = 10;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
-}
 
 fn command(folder: &Path, url: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stook"));

@@ -6,4 +6,5 @@ mod crash;
 mod faults;
 mod many;
 mod model;
+mod stopped;
 mod support;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use misbehave::{Fault, Host, Script, Setting, When, World};
 use stook_store::{Clock, Store};
 
-use crate::support::{NOW, difference, held};
+use crate::support::{NOW, difference, held, number};
 
 /// What the bad ones do, all the time.
 const BAD: &[Fault] = &[
@@ -94,7 +94,7 @@ fn resident(process: u32) -> u64 {
 
 #[test]
 fn bad_sources_among_many_do_not_hold_up_the_good() {
-    let sources: usize = std::env::var("STOOK_SOURCES").map_or(60, |text| text.parse().unwrap());
+    let sources = usize::try_from(number("STOOK_SOURCES", 60)).unwrap();
     let bad = sources / 5;
     let (alone, _) = harvest(sources - bad, 200, 0);
     let (together, memory) = harvest(sources - bad, 200, bad);

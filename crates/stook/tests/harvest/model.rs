@@ -2,6 +2,8 @@
 //!
 //! The source is a correct one. Changes fall into the same second as harvests, before and after them; lists change
 //! while they are read; harvests are stopped in the middle. Both granularities.
+//!
+//! STOOK_HISTORIES makes it as many as one likes (`cargo xtask soak histories`).
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -13,7 +15,7 @@ use proptest::prelude::*;
 use stook::harvest::{Outside, Polite, Report, Wanted};
 use stook_oai::Granularity;
 
-use crate::support::{Bench, NOW, difference};
+use crate::support::{Bench, NOW, difference, number};
 
 /// What happens next.
 #[derive(Clone, Debug)]
@@ -119,8 +121,16 @@ fn run(steps: &[Step], granularity: Granularity, page_size: u64) -> Result<(), T
     Ok(())
 }
 
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: u32::try_from(number("STOOK_HISTORIES", 60)).unwrap(),
+        max_shrink_iters: 400,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 400, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn after_the_last_harvest_nothing_differs_by_seconds(steps in prop::collection::vec(step(), 1..30), page in 1..8_u64) {

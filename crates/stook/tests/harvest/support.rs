@@ -209,3 +209,8 @@ pub(crate) fn difference(held: &Held, expected: &Held) -> String {
     }
     lines.join("; ")
 }
+
+/// How much of something, where a longer run than usual was asked for.
+pub(crate) fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
+}
