@@ -145,6 +145,8 @@ impl Dictionaries {
 /// Compresses fragments of one format.
 pub(crate) struct Compressor<'a> {
     inner: zstd::bulk::Compressor<'a>,
+    /// Where a body is made before its size is known.
+    space: Vec<u8>,
 }
 
 impl<'a> Compressor<'a> {
@@ -155,16 +157,17 @@ impl<'a> Compressor<'a> {
         };
         Ok(Compressor {
             inner: inner.map_err(StoreError::io("preparing compression"))?,
+            space: Vec::new(),
         })
     }
 
     pub(crate) fn compress(&mut self, fragment: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let mut body = self
-            .inner
-            .compress(fragment)
+        self.space.clear();
+        self.space.reserve(zstd_safe::compress_bound(fragment.len()));
+        self.inner
+            .compress_to_buffer(fragment, &mut self.space)
             .map_err(StoreError::io("compressing a record"))?;
-        body.shrink_to_fit();
-        Ok(body)
+        Ok(self.space.as_slice().to_vec())
     }
 }
 

@@ -24,6 +24,7 @@ mod error;
 mod identify;
 mod leniency;
 mod outline;
+mod piece;
 mod records;
 mod resync;
 mod scope;

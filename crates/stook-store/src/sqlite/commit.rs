@@ -94,6 +94,10 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
     let mut find = write
         .transaction
         .prepare_cached("SELECT position, digest FROM ident WHERE format = ?1 AND identifier = ?2")?;
+    let untrodden = match (order.first(), order.last()) {
+        (Some(&first), Some(&last)) => is_untrodden(write, &changes[first], &changes[last])?,
+        _ => true,
+    };
     let mut plans: Vec<Option<Plan>> = (0..changes.len()).map(|_| None).collect();
     // The last change that was not a repetition within the batch, and the record that stays if it changes nothing.
     let mut previous: Option<(&Encoded, Option<Existing>)> = None;
@@ -108,14 +112,17 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
             plans[at] = Some(Plan::Settled(Outcome::Repeated { same }));
             continue;
         }
-        let existing = find
-            .query_row((change.format, &change.identifier), |row| {
-                Ok(Existing {
-                    position: Position::from_sql(row.get(0)?),
-                    digest: row.get(1)?,
+        let mut existing = None;
+        if !untrodden {
+            existing = find
+                .query_row((change.format, &change.identifier), |row| {
+                    Ok(Existing {
+                        position: Position::from_sql(row.get(0)?),
+                        digest: row.get(1)?,
+                    })
                 })
-            })
-            .optional()?;
+                .optional()?;
+        }
         let plan = match existing {
             None => Plan::Publish(None),
             Some(existing) => {
@@ -134,6 +141,14 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
         .into_iter()
         .map(|plan| plan.unwrap_or(Plan::Settled(Outcome::Unchanged)))
         .collect())
+}
+
+/// Whether there is no record between two in index order, as for most batches of a first load: then one look is enough.
+fn is_untrodden(write: &Write<'_>, first: &Encoded, last: &Encoded) -> Result<bool, StoreError> {
+    let mut find = write
+        .transaction
+        .prepare_cached("SELECT 1 FROM ident WHERE (format, identifier) BETWEEN (?1, ?2) AND (?3, ?4) LIMIT 1")?;
+    Ok(!find.exists((first.format, &first.identifier, last.format, &last.identifier))?)
 }
 
 fn same_content(one: &Encoded, other: &Encoded) -> bool {
@@ -174,8 +189,8 @@ struct Publication<'a> {
     segments: Segments,
     first: Position,
     last: Position,
-    /// What the index of identifiers shall say, by format and identifier.
-    idents: BTreeMap<(i64, &'a str), Entered>,
+    /// What the index of identifiers shall say, to be sorted before it is written.
+    idents: Vec<(i64, &'a str, Entered)>,
     /// New list members, to be sorted before they are written.
     members: Vec<(i64, Position)>,
     lists: HashMap<(i64, String), i64>,
@@ -194,7 +209,7 @@ impl<'a> Publication<'a> {
             segments: Segments::load(&write.transaction)?,
             first: write.last.next_at(write.stamp),
             last: write.last,
-            idents: BTreeMap::new(),
+            idents: Vec::new(),
             members: Vec::new(),
             lists: HashMap::new(),
             tallies: BTreeMap::new(),
@@ -361,7 +376,7 @@ impl<'a> Publication<'a> {
             digest,
             origin,
         };
-        self.idents.insert((change.format, &change.identifier), entered);
+        self.idents.push((change.format, &change.identifier, entered));
         for list in self.lists_of(change.format, set_specs)? {
             self.members.push((list, position));
         }
@@ -420,7 +435,9 @@ impl<'a> Publication<'a> {
             "INSERT INTO ident VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (format, identifier)
              DO UPDATE SET position = excluded.position, digest = excluded.digest, origin = excluded.origin",
         )?;
-        for ((format, identifier), entered) in &self.idents {
+        self.idents
+            .sort_by_key(|(format, identifier, _)| (*format, *identifier));
+        for (format, identifier, entered) in &self.idents {
             let (position, digest) = (entered.position.to_sql(), &entered.digest);
             ident.execute((format, identifier, position, digest, entered.origin))?;
         }

@@ -6,7 +6,7 @@ use flate2::bufread::MultiGzDecoder;
 
 /// Below this much a body may unpack by any factor: an empty document packs very well.
 const FREE_BYTES: u64 = 4 << 20;
-const BUFFER: usize = 128 * 1024;
+const BUFFER: usize = 64 * 1024;
 /// So much is read before it is known what a body is; enough to tell a web page by its beginning.
 const HEAD: usize = 4_096;
 

@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
-use stook_oai::xml::push_text;
+use stook_oai::xml::{push_attribute_value, push_end, push_start, push_text};
 
 const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/provenance";
-const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/provenance.xsd";
+/// The root's start tag, but for the declarations of a chain and its end.
+const START: &str = "<provenance xmlns=\"http://www.openarchives.org/OAI/2.0/provenance\" \
+    xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+    xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/provenance \
+    http://www.openarchives.org/OAI/2.0/provenance.xsd\"";
 
 /// Where a record was found.
 pub(super) struct Found<'a> {
@@ -25,41 +29,32 @@ pub(super) struct Found<'a> {
 pub(super) fn provenance(found: &Found<'_>, earlier: Option<&str>) -> (String, Range<usize>) {
     let chain = earlier.and_then(inside);
     let mut out = Vec::with_capacity(700);
-    let push = |out: &mut Vec<u8>, text: &str| out.extend_from_slice(text.as_bytes());
-    push(&mut out, "<provenance xmlns=\"");
-    push(&mut out, NAMESPACE);
-    push(
-        &mut out,
-        "\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"",
-    );
-    push(&mut out, NAMESPACE);
-    push(&mut out, " ");
-    push(&mut out, SCHEMA);
-    push(&mut out, "\"");
-    if let Some(chain) = &chain {
-        for (name, value) in &chain.declarations {
-            push(&mut out, &format!(" {name}={value}"));
-        }
+    out.extend_from_slice(START.as_bytes());
+    for (name, value) in chain.iter().flat_map(|chain| &chain.declarations) {
+        out.push(b' ');
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'=');
+        out.extend_from_slice(value.as_bytes());
     }
-    push(&mut out, "><originDescription harvestDate=\"");
+    out.extend_from_slice(b"><originDescription harvestDate=\"");
     let start = out.len();
-    push_text(&mut out, found.harvest_date);
+    push_attribute_value(&mut out, found.harvest_date);
     let end = out.len();
-    push(&mut out, "\" altered=\"false\">");
+    out.extend_from_slice(b"\" altered=\"false\">");
     for (element, text) in [
         ("baseURL", found.base_url),
         ("identifier", found.identifier),
         ("datestamp", found.datestamp),
         ("metadataNamespace", found.metadata_namespace),
     ] {
-        push(&mut out, &format!("<{element}>"));
+        push_start(&mut out, element);
         push_text(&mut out, text);
-        push(&mut out, &format!("</{element}>"));
+        push_end(&mut out, element);
     }
     if let Some(chain) = &chain {
-        push(&mut out, chain.content);
+        out.extend_from_slice(chain.content.as_bytes());
     }
-    push(&mut out, "</originDescription></provenance>");
+    out.extend_from_slice(b"</originDescription></provenance>");
     // Nothing but UTF-8 was pushed.
     (String::from_utf8(out).unwrap_or_default(), start..end)
 }

@@ -6,9 +6,10 @@
 //! ```
 //! The source is asked for the next page while the last one is being written.
 
-use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::collections::{HashMap, HashSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use stook_oai::{Datestamp, Identifier, MetadataPrefix, SetSpec};
@@ -18,6 +19,8 @@ use super::provenance::{Found, is_provenance, provenance};
 
 /// Records in one transaction, at most about so many.
 const BATCH_RECORDS: usize = 4_000;
+/// How long a transaction waits for more to come.
+const GATHERING: Duration = Duration::from_millis(200);
 /// Deliveries that may wait for the writer.
 const WAITING: usize = 8;
 
@@ -155,36 +158,16 @@ struct Committer {
 
 impl Committer {
     fn run(mut self, receiver: &Receiver<Message>) -> Result<()> {
-        let mut next = receiver.recv().ok();
-        while let Some(message) = next.take() {
-            match message {
-                Message::Settle(reply) => {
-                    let _ = reply.send(std::mem::take(&mut self.outcomes));
-                }
-                Message::Delivery(first) => {
-                    let mut together = vec![first];
-                    let mut records = together[0].records.len();
-                    // Whatever waits already shares the transaction, and so the wait for the disk.
-                    while records < BATCH_RECORDS {
-                        match receiver.try_recv() {
-                            Ok(Message::Delivery(delivery)) => {
-                                records += delivery.records.len();
-                                together.push(delivery);
-                            }
-                            Ok(other) => {
-                                next = Some(other);
-                                break;
-                            }
-                            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                        }
-                    }
-                    self.commit(together)?;
-                    if next.is_some() {
-                        continue;
-                    }
-                }
+        while let Ok(first) = receiver.recv() {
+            let mut together = Vec::new();
+            let asked = match first {
+                Message::Delivery(delivery) => gather(receiver, delivery, &mut together),
+                Message::Settle(reply) => Some(reply),
+            };
+            self.commit(together)?;
+            if let Some(reply) = asked {
+                let _ = reply.send(std::mem::take(&mut self.outcomes));
             }
-            next = receiver.recv().ok();
         }
         Ok(())
     }
@@ -192,23 +175,16 @@ impl Committer {
     fn commit(&mut self, deliveries: Vec<Delivery>) -> Result<()> {
         let mut beside = Beside::default();
         let mut changes: Vec<Change> = Vec::new();
-        let mut places: HashMap<(MetadataPrefix, String), usize> = HashMap::new();
         for delivery in deliveries {
             beside.notes.extend(delivery.notes);
             beside.quarantined.extend(delivery.quarantined);
             let Some(prefix) = delivery.prefix else { continue };
+            changes.reserve(delivery.records.len());
             for record in delivery.records {
-                let change = self.change(record, &prefix, &delivery.namespace, &delivery.harvest_date);
-                // What comes later is newer.
-                match places.entry((prefix.clone(), change.identifier.as_str().to_owned())) {
-                    std::collections::hash_map::Entry::Occupied(at) => changes[*at.get()] = change,
-                    std::collections::hash_map::Entry::Vacant(free) => {
-                        free.insert(changes.len());
-                        changes.push(change);
-                    }
-                }
+                changes.push(self.change(record, &prefix, &delivery.namespace, &delivery.harvest_date));
             }
         }
+        drop_older(&mut changes);
         let batch = self.encoder.encode(changes)?;
         self.outcomes.extend(self.place.store.commit(&batch, &beside)?);
         Ok(())
@@ -246,4 +222,41 @@ impl Committer {
             content,
         }
     }
+}
+
+/// What comes within a moment shares a transaction, and so the wait for the disk; who asks for all of it to be safe
+/// ends the moment.
+fn gather(
+    receiver: &Receiver<Message>,
+    first: Delivery,
+    together: &mut Vec<Delivery>,
+) -> Option<SyncSender<Vec<Outcome>>> {
+    let end = Instant::now() + GATHERING;
+    let mut records = first.records.len();
+    together.push(first);
+    while records < BATCH_RECORDS {
+        match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(Message::Delivery(delivery)) => {
+                records += delivery.records.len();
+                together.push(delivery);
+            }
+            Ok(Message::Settle(reply)) => return Some(reply),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    None
+}
+
+/// Of several changes to a record only the last is kept: what comes later is newer.
+fn drop_older(changes: &mut Vec<Change>) {
+    let mut last = HashMap::with_capacity(changes.len());
+    for (at, change) in changes.iter().enumerate() {
+        last.insert((change.prefix.as_str(), change.identifier.as_str()), at);
+    }
+    if last.len() == changes.len() {
+        return;
+    }
+    let kept: HashSet<usize> = last.into_values().collect();
+    let mut at = 0..;
+    changes.retain(|_| at.next().is_some_and(|at| kept.contains(&at)));
 }

@@ -54,7 +54,7 @@ fn killed_at_random_moments_a_harvest_loses_nothing_and_doubles_nothing() {
     let (kills, records) = (number("STOOK_KILLS", 40), number("STOOK_RECORDS", 1_500));
     let page_size = (records / 60).max(1);
     let endpoint = Endpoint::start(World::of(records).at(NOW), Script::new().page_size(page_size)).unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let mut folder = tempfile::tempdir().unwrap();
     let started = Instant::now();
     let whole = {
         let apart = tempfile::tempdir().unwrap();
@@ -80,6 +80,13 @@ fn killed_at_random_moments_a_harvest_loses_nothing_and_doubles_nothing() {
             let differs = difference(&held(&store, &name), &endpoint.world().expected("oai_dc"));
             assert!(differs.is_empty(), "after {attempt} kills: {differs}");
             assert_eq!(store.check(|_, _, _| {}).unwrap(), Vec::<String>::new());
+            if attempt % 100 == 0 {
+                println!("{attempt} kills, {killed} of them in time");
+            }
+            // Every other stretch of kills is of a first harvest, the rest of later ones.
+            if (attempt / KILLS_BETWEEN_COMPARISONS).is_multiple_of(2) {
+                folder = tempfile::tempdir().unwrap();
+            }
         }
     }
     println!("{killed} of {kills} harvests of {records} records were killed");

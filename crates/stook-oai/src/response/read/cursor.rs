@@ -6,13 +6,9 @@
 
 mod hand_on;
 
-use std::borrow::Cow;
-
-use quick_xml::Reader;
-use quick_xml::events::Event;
-
 use super::error::{ReadError, ReadFault};
 use super::leniency::Leniency;
+use super::piece::{self, Piece};
 use super::scope::Scope;
 use super::tag::{Tag, is_space, resolve_reference, split_prefix};
 use crate::response::NAMESPACE;
@@ -48,7 +44,10 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     /// Where `text` begins in the document.
     start: u64,
-    reader: Reader<&'a [u8]>,
+    /// How far it has been read.
+    at: usize,
+    /// The element last opened is empty and ends at once.
+    is_empty: bool,
     scope: &'a mut Scope,
     leniency: &'a mut Leniency,
     /// Where the last token begins in `text`.
@@ -83,21 +82,18 @@ enum Namespace {
 enum Token<'a> {
     Open(Opened<'a>),
     Close,
-    Text(Cow<'a, str>),
+    Text(&'a str),
     Reference(char),
     Ignored,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str, start: u64, scope: &'a mut Scope, leniency: &'a mut Leniency) -> Self {
-        let mut reader = Reader::from_str(text);
-        let config = reader.config_mut();
-        config.expand_empty_elements = true;
-        config.check_comments = true;
         Self {
             text,
             start,
-            reader,
+            at: 0,
+            is_empty: false,
             scope,
             leniency,
             offset: 0,
@@ -191,7 +187,7 @@ impl<'a> Cursor<'a> {
                 }
                 Token::Close if open == 1 => return Ok(collected),
                 Token::Close => open -= 1,
-                Token::Text(text) => push_normalised(&mut collected, &text),
+                Token::Text(text) => push_normalised(&mut collected, text),
                 Token::Reference(character) => collected.push(character),
                 Token::Ignored => {}
             }
@@ -220,48 +216,38 @@ impl<'a> Cursor<'a> {
                 Token::Text(_) | Token::Reference(_) | Token::Ignored => {}
             }
         }
-        Ok(self.reader_offset())
+        Ok(self.at)
     }
 
     fn token(&mut self) -> Result<Token<'a>, ReadError> {
-        self.offset = self.reader_offset();
-        let event = match self.reader.read_event() {
-            Ok(event) => event,
-            Err(error) => return Err(self.error(ReadFault::of_xml(&error))),
-        };
-        Ok(match event {
-            Event::Start(_) | Event::Empty(_) => Token::Open(self.open()?),
-            Event::End(_) => {
+        self.offset = self.at;
+        if std::mem::take(&mut self.is_empty) {
+            self.scope.leave();
+            return Ok(Token::Close);
+        }
+        let (piece, length) = piece::first(&self.text[self.at..]).map_err(|fault| self.error(fault))?;
+        self.at += length;
+        Ok(match piece {
+            Piece::Start { inside, is_empty } => {
+                self.is_empty = is_empty;
+                Token::Open(self.open(inside)?)
+            }
+            Piece::End => {
                 self.scope.leave();
                 Token::Close
             }
-            Event::Text(text) if memchr::memchr(b']', text.as_bytes()).is_some() && text.contains("]]>") => {
-                let fault = "\"]]>\" in text must be written as \"]]&gt;\"".to_owned();
-                return Err(self.error(ReadFault::NotWellFormed(fault)));
-            }
-            Event::Text(text) => Token::Text(text.into_inner()),
-            Event::CData(text) => Token::Text(text.into_inner()),
-            Event::GeneralRef(reference) => match resolve_reference(&reference) {
+            Piece::Text(text) => Token::Text(text),
+            Piece::Reference(reference) => match resolve_reference(reference) {
                 Some(character) => Token::Reference(character),
-                None => {
-                    let reference = format!("&{};", &*reference);
-                    return Err(self.error(ReadFault::UnknownReference(reference)));
-                }
+                None => return Err(self.error(ReadFault::UnknownReference(format!("&{reference};")))),
             },
-            Event::Comment(_) | Event::PI(_) => Token::Ignored,
-            Event::Decl(_) => {
-                let fault = "the XML declaration stands inside an element".to_owned();
-                return Err(self.error(ReadFault::NotWellFormed(fault)));
-            }
-            Event::DocType(_) => return Err(self.error(ReadFault::Doctype)),
-            Event::Eof => return Err(self.error(ReadFault::Truncated)),
+            Piece::Ignored => Token::Ignored,
         })
     }
 
-    /// Enters the element whose start tag the reader has just passed.
-    fn open(&mut self) -> Result<Opened<'a>, ReadError> {
-        let raw = &self.text[self.offset + 1..self.reader_offset() - 1];
-        let tag = Tag::parse(raw.strip_suffix('/').unwrap_or(raw)).map_err(|fault| self.error(fault))?;
+    /// Enters the element whose start tag has just been passed.
+    fn open(&mut self, inside: &'a str) -> Result<Opened<'a>, ReadError> {
+        let tag = Tag::parse(inside).map_err(|fault| self.error(fault))?;
         self.scope.enter();
         self.scope.declare_all(&tag).map_err(|fault| self.error(fault))?;
         let prefix = split_prefix(tag.name).map_or("", |(prefix, _)| prefix);
@@ -312,14 +298,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn reader_offset(&self) -> usize {
-        // It counts bytes of `text`, whose length is a usize.
-        usize::try_from(self.reader.buffer_position()).unwrap_or(self.text.len())
-    }
-
     /// Nothing may stand behind the captured element.
     pub(super) fn finish(&self) -> Result<(), ReadError> {
-        if self.reader_offset() == self.text.len() {
+        if self.at == self.text.len() {
             return Ok(());
         }
         let fault = "the element ends before its end tag".to_owned();

@@ -10,8 +10,6 @@
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
-use encoding_rs::Encoding;
-
 /// SUBSTITUTE, forbidden in XML 1.0.
 const STAND_IN: u8 = 0x1A;
 
@@ -139,7 +137,7 @@ impl<R: BufRead> Source<R> {
 
     /// Finds where UTF-8 ends in the chunk, replacing what is not UTF-8.
     fn check(&mut self, at_end: bool) {
-        if Encoding::utf8_valid_up_to(&self.chunk) == self.chunk.len() {
+        if simdutf8::basic::from_utf8(&self.chunk).is_ok() {
             self.checked = self.chunk.len();
             return;
         }

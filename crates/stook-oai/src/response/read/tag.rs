@@ -1,8 +1,8 @@
 //! The inside of a start tag, taken apart strictly.
 //!
 //! The text between `<` and `>` enters; the name and the attributes leave.
-//! quick-xml finds where tags begin and end; whether what is inside is
-//! well-formed is decided here.
+//! Others find where tags begin and end; whether what is inside is well-formed
+//! is decided here.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -183,29 +183,34 @@ pub(super) fn resolve_reference(name: &str) -> Option<char> {
 /// A name with at most one colon, and that inside. Letters beyond ASCII are
 /// all taken for name characters.
 fn check_name(name: &str) -> Result<(), ReadFault> {
-    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
-    let mut colons = 0;
-    let mut begins = true;
-    for byte in name.bytes() {
-        let fits = match byte {
-            b':' if !begins && colons == 0 => {
-                colons += 1;
-                begins = true;
-                continue;
-            }
-            b'-' | b'.' | b'0'..=b'9' => !begins,
-            byte => is_letter(byte),
-        };
-        if !fits {
-            return Err(ill_formed("this is not a name", name));
-        }
-        begins = false;
+    let fits = match split_prefix(name) {
+        Some((prefix, local)) => is_name_part(prefix) && is_name_part(local),
+        None => is_name_part(name),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(ill_formed("this is not a name", name))
     }
-    if begins {
-        return Err(ill_formed("this is not a name", name));
-    }
-    Ok(())
 }
+
+fn is_name_part(part: &str) -> bool {
+    let begins = |byte: &u8| IN_NAMES[usize::from(*byte)] && !matches!(byte, b'-' | b'.' | b'0'..=b'9');
+    part.as_bytes().first().is_some_and(begins) && part.bytes().all(|byte| IN_NAMES[usize::from(byte)])
+}
+
+/// The bytes that names consist of.
+const IN_NAMES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = matches!(byte, b'-' | b'.' | b'_' | 0x80..) || byte.is_ascii_alphanumeric();
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 /// The prefix of a name, and the rest; nothing if it has no prefix.
 pub(super) fn split_prefix(name: &str) -> Option<(&str, &str)> {

@@ -322,7 +322,7 @@ fn kind_of(event: &Event<'_>) -> Kind {
 
 /// The bytes as text, which the source has made sure they are.
 fn as_text(buffer: &[u8]) -> &str {
-    str::from_utf8(buffer).unwrap_or_default()
+    simdutf8::basic::from_utf8(buffer).unwrap_or_default()
 }
 
 /// What stands between `<` and `>` or `/>` of the tag at the beginning.

@@ -173,7 +173,10 @@ impl Decoding {
         let State::Utf8(stray) = self.state else {
             return (0, false);
         };
-        let good = Encoding::utf8_valid_up_to(bytes);
+        let good = match simdutf8::compat::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => error.valid_up_to(),
+        };
         self.count(stray, &bytes[..good]);
         text.extend_from_slice(&bytes[..good]);
         let rest = &bytes[good..];
@@ -208,9 +211,11 @@ impl Decoding {
         (good + bad.len(), true)
     }
 
-    /// Counts characters beyond ASCII, as long as they may be evidence.
+    /// Counts characters beyond ASCII, as long as they may be evidence and do
+    /// not outweigh any other.
     fn count(&mut self, stray: Stray, good: &[u8]) {
-        if matches!(stray, Stray::Undecided) && !good.is_ascii() {
+        let is_open = matches!(stray, Stray::Undecided) && self.beyond_ascii < EVIDENCE_BYTES as u64;
+        if is_open && !good.is_ascii() {
             self.beyond_ascii += leads(good);
         }
     }
