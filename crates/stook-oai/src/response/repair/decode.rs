@@ -350,7 +350,12 @@ fn weigh(bytes: &[u8]) -> Evidence {
 
 /// The number of bytes that begin a character beyond ASCII.
 fn leads(text: &[u8]) -> u64 {
-    text.iter().filter(|byte| **byte >= 0xC0).count() as u64
+    // Sums of single bytes are made many at once; in so few they cannot overflow.
+    let sums = text.chunks(u8::MAX.into()).map(|chunk| {
+        let leads = chunk.iter().map(|byte| u8::from(*byte >= 0xC0));
+        u64::from(leads.sum::<u8>())
+    });
+    sums.sum()
 }
 
 #[cfg(test)]
