@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 
 use super::session::Place;
@@ -28,6 +28,11 @@ pub(super) struct Backup {
 impl Backup {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let config = Config::load(&place.config, None)?;
+        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            bail!("there is no folder {folder}\nTry: mkdir -p {folder}");
+        }
         let store = session::open_store(&config)?;
         let spinner = progress::spinner("{spinner} copying  {elapsed}");
         let outcome = store.backup(&self.target);

@@ -191,29 +191,33 @@ fn list(store: &Store) -> Result<()> {
         println!("There are no sources. Try: stook source add NAME URL");
     }
     for source in sources {
-        let state = match &source.report {
-            None => "never harvested".to_owned(),
-            Some(report) => {
-                let when = report.ended.map_or("running, or killed".to_owned(), date);
-                let how = match (&report.stopped, report.complete) {
-                    (Some(reason), _) => format!("not complete: {reason}"),
-                    (None, true) => "complete".to_owned(),
-                    (None, false) => "with gaps".to_owned(),
-                };
-                format!("{when}, {how}")
-            }
-        };
         println!(
-            "{}  {}  {} records  {state}",
+            "{}  {}  {} records  {}",
             source.name,
             source.settings.url,
-            grouped(count(store, &source)?)
+            grouped(count(store, &source)?),
+            state(&source)
         );
     }
     Ok(())
 }
 
-fn count(store: &Store, source: &KnownSource) -> Result<u64> {
+/// How the last harvest went, in a few words.
+pub(super) fn state(source: &KnownSource) -> String {
+    let Some(report) = &source.report else {
+        return "never harvested".to_owned();
+    };
+    let when = report.ended.map_or("running, or killed".to_owned(), date);
+    let how = match (&report.stopped, report.complete) {
+        (Some(reason), _) => format!("not complete: {reason}"),
+        (None, true) => "complete".to_owned(),
+        (None, false) => "with gaps".to_owned(),
+    };
+    format!("{when}, {how}")
+}
+
+/// How many records there are of a source, deleted ones included.
+pub(super) fn count(store: &Store, source: &KnownSource) -> Result<u64> {
     let repository = store.repository(&source.name)?;
     let snapshot = store.read()?;
     let mut records = 0;

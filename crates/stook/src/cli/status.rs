@@ -5,8 +5,9 @@ use clap::Args;
 use stook_store::{Span, Store};
 
 use super::Ending;
-use super::session::{Place, Session};
+use super::session::{Place, Session, open_store};
 use crate::config::Config;
+use crate::harvest::source::{self, KnownSource};
 use crate::web::landing::grouped;
 
 /// Show what the store holds
@@ -32,6 +33,10 @@ impl Status {
                 .as_deref()
                 .or(config.repository.first().map(|it| it.name.as_str())),
         )?;
+        let sources = match place.repository {
+            None => sources(&open_store(&config)?)?,
+            Some(_) => Vec::new(),
+        };
         let bytes = ["", "-wal"].map(|suffix| {
             let mut path = config.store.clone().into_os_string();
             path.push(suffix);
@@ -39,7 +44,9 @@ impl Status {
         });
         let bytes: u64 = bytes.iter().sum();
         if self.json {
-            let all = serde_json::json!({ "store": config.store, "bytes": bytes, "repositories": repositories });
+            let all = serde_json::json!({
+                "store": config.store, "bytes": bytes, "repositories": repositories, "sources": sources,
+            });
             println!("{all:#}");
             return Ok(Ending::Fine);
         }
@@ -47,8 +54,26 @@ impl Status {
         for repository in &repositories {
             print(repository);
         }
+        for source in &sources {
+            let text = |name: &str| source[name].as_str().unwrap_or_default();
+            println!("\nSource      {} ({})", text("name"), text("url"));
+            println!("Records     {}", grouped(source["records"].as_u64().unwrap_or(0)));
+            println!("Harvested   {}", text("state"));
+        }
         Ok(Ending::Fine)
     }
+}
+
+fn sources(store: &Store) -> Result<Vec<serde_json::Value>> {
+    let describe = |source: KnownSource| {
+        Ok(serde_json::json!({
+            "name": source.name,
+            "url": source.settings.url,
+            "records": super::source::count(store, &source)?,
+            "state": super::source::state(&source),
+        }))
+    };
+    source::all(store)?.into_iter().map(describe).collect()
 }
 
 fn describe(session: &Session) -> Result<serde_json::Value> {

@@ -84,7 +84,8 @@ fn holdings(provider: &Provider) -> Result<Holdings, StoreError> {
     let mut formats = Vec::new();
     for format in snapshot.formats(repository)? {
         let records = count(&format.prefix, None)?;
-        formats.push((format, records));
+        let deleted = snapshot.deleted(repository, &format.prefix)?;
+        formats.push((format, records.saturating_sub(deleted)));
     }
     // oai_dc is the first and every item should have it.
     let main = formats.first().map(|(format, _)| format.prefix.clone());
@@ -141,7 +142,7 @@ fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
     html! {
         (heading(provider, alone))
         dl.facts {
-            div { dt { "Records" } dd { (grouped(holdings.records - holdings.deleted.min(holdings.records))) } }
+            div { dt { "Records" } dd { (grouped(holdings.records)) } }
             div { dt { "Deleted records" } dd { (grouped(holdings.deleted)) } }
             div { dt { "Sets" } dd { (grouped(holdings.set_count)) } }
             div { dt { "Since" } dd { (holdings.earliest.get(..10).unwrap_or_default()) } }
@@ -170,7 +171,7 @@ fn sets(provider: &Provider, holdings: &Holdings) -> Markup {
     html! {
         h2 { "Sets" }
         div.scroll { table {
-            tr { th { "setSpec" } th { "Name" } th.number { "Records" } }
+            tr { th { "setSpec" } th { "Name" } th.number { "Records, with deleted ones" } }
             @for (set, records) in &holdings.sets {
                 tr { td { (list_link(provider, &holdings.formats[0].0.prefix, Some(set))) } td { (set.name) }
                      td.number { (grouped(*records)) } }

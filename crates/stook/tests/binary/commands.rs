@@ -156,8 +156,15 @@ fn a_backup_is_a_store_of_its_own() {
     let repository = Repository::new();
     repository.write("records.csv", TABLE);
     repository.fine(&["import", "records.csv"]);
+    repository.fine(&["source", "add", "elsewhere", "https://oai.example.org/oai"]);
+    let status = repository.fine(&["status"]);
+    assert!(
+        status.contains("Source      elsewhere") && status.contains("never harvested"),
+        "{status}"
+    );
     repository.fine(&["backup", "copy.db"]);
     assert!(repository.ends(2, &["backup", "copy.db"]).contains("already a file"));
+    assert!(repository.ends(2, &["backup", "away/copy.db"]).contains("mkdir"));
     repository.fine(&["delete", "map-001", "map-002"]);
     let configuration = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
     repository.write("copy.toml", configuration.replace("stook.db", "copy.db"));

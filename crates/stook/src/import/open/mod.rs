@@ -145,6 +145,13 @@ fn read_file(
     sink: &mut Sink<'_>,
 ) -> Result<(), Halt> {
     let source = source_of(path, named);
+    if is_workbook(path) {
+        let reason = "a workbook cannot be read. Try: save its sheet as CSV (UTF-8) and import that";
+        return match named {
+            true => Err(not_recognised(path, reason).into()),
+            false => send(sink, Raw::Broken(Rejected::new(source.place(0), None, reason, b""))),
+        };
+    }
     match File::open(path) {
         Ok(file) => archive::open_file(&source, file, options, bytes, sink),
         Err(error) if named => Err(cannot_open(path, &error).into()),
@@ -164,6 +171,21 @@ fn source_of(path: &Path, named: bool) -> Source {
 fn unreadable(source: &Source, error: &io::Error) -> Raw {
     let reason = format!("cannot be opened: {error}");
     Raw::Broken(Rejected::new(source.place(0), None, reason, b""))
+}
+
+/// Spreadsheet programs save their own formats unless told otherwise; some of them look like archives of XML.
+fn is_workbook(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    ["xlsx", "xlsm", "xls", "ods", "numbers"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+fn not_recognised(path: &Path, reason: &str) -> Refusal {
+    Refusal::NotRecognised {
+        path: path.to_string_lossy().into_owned(),
+        reason: reason.to_owned(),
+    }
 }
 
 fn cannot_open(path: &Path, error: &io::Error) -> Refusal {

@@ -234,6 +234,11 @@ fn what_was_named_must_be_there_and_be_something() {
         read_path(&junk, &options()).unwrap_err(),
         Refusal::NotRecognised { .. }
     ));
+
+    let workbook = folder.path().join("records.XLSX");
+    fs::write(&workbook, "PK").unwrap();
+    let refusal = read_path(&workbook, &options()).unwrap_err().to_string();
+    assert!(refusal.contains("CSV"), "{refusal}");
 }
 
 #[test]
