@@ -4,6 +4,7 @@
 //! run        one source: introduce → windows → pages
 //! introduce  what the source says of itself: Identify, formats, sets
 //! window     the requests of one window, and what the source turns out to need
+//! probe      small requests that tell whether dates work
 //! remedy     what can still be done for a window that cannot be had
 //! single     record by record
 //! fetch      a request becomes a page: asking again, waiting, knowing when to stop
@@ -29,6 +30,7 @@ mod lease;
 pub mod ledger;
 mod page;
 pub mod polite;
+mod probe;
 mod provenance;
 pub mod quirks;
 mod remedy;

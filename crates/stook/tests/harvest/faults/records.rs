@@ -1,11 +1,11 @@
 //! Faults 58 to 68: records, deletions, sets and errors.
 
 use misbehave::Fault::*;
-use misbehave::{Script, Setting, When};
-use stook_oai::Verb;
+use misbehave::{Script, Setting, When, World};
+use stook_oai::{Granularity, Verb};
 
 use super::{Case, PAGE, VICTIM, always, cases, in_victim, inherits, one_record};
-use crate::support::{Bench, Held, difference};
+use crate::support::{Bench, Held, NOW, difference};
 
 cases! {
     f58_header_missing: one_record(HeaderMissing).found("quarantined-records").quarantines(None).run();
@@ -172,6 +172,19 @@ fn f64_list_records_that_is_mended_is_used_again() {
     });
     assert!(report.complete && !bench.quirks().get_record, "{report}");
     is_exact(&bench, &bench.expected());
+}
+
+/// A list of identifiers shows no difference between two changes of one day.
+#[test]
+fn f64_changes_of_the_same_day_are_seen_record_by_record() {
+    let world = World::of(20).at(NOW).with_granularity(Granularity::Day);
+    let bench = always(ListRecordsBroken).world(world).bench();
+    bench.harvest();
+    for _ in 0..3 {
+        bench.endpoint.world().change("oai:misbehave.example.org:9");
+        let report = bench.harvest();
+        assert_eq!(difference(&bench.held(), &bench.expected()), "", "{report}");
+    }
 }
 
 #[test]
