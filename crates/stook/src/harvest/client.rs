@@ -357,9 +357,12 @@ fn no_answer(error: &ureq::Error, started: Instant) -> NoAnswer {
         ureq::Error::Timeout(_) => NoAnswer::TimedOut(after()),
         ureq::Error::Io(io) if io.kind() == std::io::ErrorKind::TimedOut => NoAnswer::TimedOut(after()),
         ureq::Error::Io(io) if io.kind() == std::io::ErrorKind::InvalidData => {
-            NoAnswer::Permanent(format!("the secure connection failed: {io}"))
+            match io.get_ref().and_then(|inner| inner.downcast_ref()) {
+                Some(error) => insecure(error),
+                None => NoAnswer::Permanent(format!("the secure connection failed: {io}")),
+            }
         }
-        ureq::Error::Rustls(error) => NoAnswer::Permanent(format!("the secure connection failed: {error}")),
+        ureq::Error::Rustls(error) => insecure(error),
         ureq::Error::Tls(error) => NoAnswer::Permanent(format!("the secure connection failed: {error}")),
         ureq::Error::BadUri(error) => NoAnswer::Permanent(error.clone()),
         ureq::Error::LargeResponseHeader(..) => {
@@ -371,6 +374,16 @@ fn no_answer(error: &ureq::Error, started: Instant) -> NoAnswer {
         }
         other => NoAnswer::Passing(other.to_string()),
     }
+}
+
+fn insecure(error: &rustls::Error) -> NoAnswer {
+    let remedy = match error {
+        rustls::Error::InvalidCertificate(_) => {
+            ". Try: the setting ca_file with the certificate of its authority, or accept_bad_certificates=true"
+        }
+        _ => "",
+    };
+    NoAnswer::Permanent(format!("the secure connection failed: {error}{remedy}"))
 }
 
 #[cfg(test)]

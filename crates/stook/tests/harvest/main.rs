@@ -8,3 +8,4 @@ mod many;
 mod model;
 mod stopped;
 mod support;
+mod tls;
