@@ -39,10 +39,13 @@
 //! # }
 //! ```
 
+mod backend;
 mod body;
 mod change;
 mod clock;
+mod encode;
 mod error;
+mod import;
 mod position;
 mod sqlite;
 mod store;

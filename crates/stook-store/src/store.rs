@@ -7,9 +7,11 @@ use std::sync::Arc;
 use stook_oai::response::HeaderRef;
 use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
+use crate::backend::{Backend, View, each};
 use crate::body::{Decompressor, Dictionary};
 use crate::sqlite::{self, Sqlite};
 use crate::{Change, Clock, Known, Note, Outcome, Position, StoreError};
+use crate::{encode, import};
 
 /// A repository of this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,11 +138,6 @@ pub struct Store {
     backend: Backend,
 }
 
-#[derive(Clone)]
-enum Backend {
-    Sqlite(Arc<Sqlite>),
-}
-
 impl Store {
     /// Makes a new store in a file.
     ///
@@ -162,14 +159,9 @@ impl Store {
         })
     }
 
-    fn sqlite(&self) -> &Arc<Sqlite> {
-        let Backend::Sqlite(sqlite) = &self.backend;
-        sqlite
-    }
-
     /// Where the store is, for messages.
-    pub fn path(&self) -> &Path {
-        self.sqlite().path()
+    pub fn place(&self) -> String {
+        each!(Backend, &self.backend, it => it.place())
     }
 
     /// The key that signs resumption tokens: the same for every process that opens this store.
@@ -177,7 +169,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn secret(&self) -> Result<[u8; 32], StoreError> {
-        self.sqlite().secret()
+        each!(Backend, &self.backend, it => it.secret())
     }
 
     /// The repository of this name, made if it is new.
@@ -185,7 +177,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn declare_repository(&self, name: &str) -> Result<RepositoryId, StoreError> {
-        self.sqlite().declare_repository(name)
+        each!(Backend, &self.backend, it => it.declare_repository(name))
     }
 
     /// The repository of this name.
@@ -193,7 +185,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::UnknownRepository`] when there is none.
     pub fn repository(&self, name: &str) -> Result<RepositoryId, StoreError> {
-        self.sqlite().repository(name)
+        each!(Backend, &self.backend, it => it.repository(name))
     }
 
     /// The names of all repositories, in order.
@@ -201,7 +193,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn repositories(&self) -> Result<Vec<String>, StoreError> {
-        self.sqlite().repositories()
+        each!(Backend, &self.backend, it => it.repositories())
     }
 
     /// Adds a format to the repository, or corrects its schema and namespace.
@@ -209,7 +201,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn declare_format(&self, repository: RepositoryId, format: &MetadataFormat) -> Result<(), StoreError> {
-        self.sqlite().declare_format(repository, format)
+        each!(Backend, &self.backend, it => it.declare_format(repository, format))
     }
 
     /// Defines a set, or gives a known one a new name and descriptions. Its ancestors come into being with it.
@@ -217,7 +209,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn define_set(&self, repository: RepositoryId, set: &Set) -> Result<(), StoreError> {
-        self.sqlite().define_set(repository, set)
+        each!(Backend, &self.backend, it => it.define_set(repository, set))
     }
 
     /// Removes a set and its descendants; `false` if there was none.
@@ -225,7 +217,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::SetInUse`] while records are in it.
     pub fn remove_set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<bool, StoreError> {
-        self.sqlite().remove_set(repository, spec)
+        each!(Backend, &self.backend, it => it.remove_set(repository, spec))
     }
 
     /// One consistent view of everything.
@@ -233,15 +225,16 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn read(&self) -> Result<Snapshot, StoreError> {
-        Ok(Snapshot {
-            inner: sqlite::Snapshot::new(self.sqlite().clone())?,
-        })
+        let view = match &self.backend {
+            Backend::Sqlite(sqlite) => View::Sqlite(sqlite::Snapshot::new(sqlite.clone())?),
+        };
+        Ok(Snapshot { view })
     }
 
     /// Prepares changes for committing; usable on several threads at once.
     pub fn encoder(&self, repository: RepositoryId) -> Encoder {
         Encoder {
-            inner: sqlite::Encoder::new(self.sqlite().clone(), repository),
+            inner: encode::Encoder::new(self.backend.clone(), repository),
         }
     }
 
@@ -251,7 +244,7 @@ impl Store {
     /// When the store cannot be read.
     pub fn importer(&self, repository: RepositoryId) -> Result<Importer, StoreError> {
         Ok(Importer {
-            inner: sqlite::Importer::new(self.sqlite().clone(), repository)?,
+            inner: import::Importer::new(self.backend.clone(), repository)?,
         })
     }
 
@@ -270,7 +263,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written; nothing is kept then.
     pub fn commit(&self, batch: &Batch, beside: &Beside) -> Result<Vec<Outcome>, StoreError> {
-        self.sqlite().commit_beside(&batch.inner, beside)
+        each!(Backend, &self.backend, it => it.commit_beside(&batch.inner, beside))
     }
 
     /// The notes whose keys begin with `prefix`, in order of their keys.
@@ -278,7 +271,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn notes(&self, repository: RepositoryId, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
-        self.sqlite().notes(repository, prefix)
+        each!(Backend, &self.backend, it => it.notes(repository, prefix))
     }
 
     /// The repositories that have a note of this key: their names and what it says.
@@ -286,7 +279,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn noted(&self, key: &str) -> Result<Vec<(String, String)>, StoreError> {
-        self.sqlite().noted(key)
+        each!(Backend, &self.backend, it => it.noted(key))
     }
 
     /// Writes notes and nothing else, all or none.
@@ -294,7 +287,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn write_notes(&self, repository: RepositoryId, notes: &[Note]) -> Result<(), StoreError> {
-        self.sqlite().write_notes(repository, notes)
+        each!(Backend, &self.backend, it => it.write_notes(repository, notes))
     }
 
     /// Replaces a note if it still says what is `expected`; `false` if somebody else was faster.
@@ -302,7 +295,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn swap_note(&self, repository: RepositoryId, expected: Option<&str>, note: &Note) -> Result<bool, StoreError> {
-        self.sqlite().swap_note(repository, expected, note)
+        each!(Backend, &self.backend, it => it.swap_note(repository, expected, note))
     }
 
     /// Calls `visit` with each quarantined entry, oldest first.
@@ -310,7 +303,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn quarantined(&self, repository: RepositoryId, mut visit: impl FnMut(Quarantined)) -> Result<(), StoreError> {
-        self.sqlite().quarantined(repository, &mut visit)
+        each!(Backend, &self.backend, it => it.quarantined(repository, &mut visit))
     }
 
     /// How many entries are quarantined.
@@ -318,7 +311,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn quarantine_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
-        self.sqlite().quarantine_count(repository)
+        each!(Backend, &self.backend, it => it.quarantine_count(repository))
     }
 
     /// Empties the quarantine; returns how many entries there were.
@@ -326,7 +319,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn clear_quarantine(&self, repository: RepositoryId) -> Result<u64, StoreError> {
-        self.sqlite().clear_quarantine(repository)
+        each!(Backend, &self.backend, it => it.clear_quarantine(repository))
     }
 
     /// Writes a consistent copy to a new file while the store is in use.
@@ -334,7 +327,7 @@ impl Store {
     /// # Errors
     /// When the target exists or cannot be written.
     pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
-        self.sqlite().backup(target)
+        each!(Backend, &self.backend, it => it.backup(target))
     }
 
     /// Reads everything and says what is wrong; an empty answer is a sound store. `progress` hears the step, how much
@@ -343,13 +336,13 @@ impl Store {
     /// # Errors
     /// When the store cannot be read at all.
     pub fn check(&self, mut progress: impl FnMut(&str, u64, u64)) -> Result<Vec<String>, StoreError> {
-        self.sqlite().check(&mut progress)
+        each!(Backend, &self.backend, it => it.check(&mut progress))
     }
 }
 
 /// Turns changes into what will be written. Runs on any thread, so that the writer only writes.
 pub struct Encoder {
-    inner: sqlite::Encoder,
+    inner: encode::Encoder,
 }
 
 impl Encoder {
@@ -366,12 +359,12 @@ impl Encoder {
 
 /// Encoded changes of one repository.
 pub struct Batch {
-    inner: sqlite::Batch,
+    inner: encode::Batch,
 }
 
 /// One import: commits batches and knows what its input mentioned.
 pub struct Importer {
-    inner: sqlite::Importer,
+    inner: import::Importer,
 }
 
 impl Importer {
@@ -426,18 +419,18 @@ impl Importer {
 
 /// One consistent view of the store.
 pub struct Snapshot {
-    inner: sqlite::Snapshot,
+    view: View,
 }
 
 impl Snapshot {
     /// The date for the answer made from this view: no change it cannot see is stamped earlier, now or ever.
     pub fn response_date(&self) -> Datestamp {
-        self.inner.response_date()
+        each!(View, &self.view, it => it.response_date())
     }
 
     /// The last position taken: where a list that begins now ends.
     pub fn last(&self) -> Position {
-        self.inner.last()
+        each!(View, &self.view, it => it.last())
     }
 
     /// What the repository is.
@@ -445,7 +438,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn facts(&self, repository: RepositoryId) -> Result<RepositoryFacts, StoreError> {
-        self.inner.facts(repository)
+        each!(View, &self.view, it => it.facts(repository))
     }
 
     /// The formats of the repository, oai_dc first.
@@ -453,7 +446,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn formats(&self, repository: RepositoryId) -> Result<Vec<MetadataFormat>, StoreError> {
-        self.inner.formats(repository)
+        each!(View, &self.view, it => it.formats(repository))
     }
 
     /// The formats an item is live in; `None` if there is no such item.
@@ -465,7 +458,7 @@ impl Snapshot {
         repository: RepositoryId,
         identifier: &str,
     ) -> Result<Option<Vec<MetadataFormat>>, StoreError> {
-        self.inner.formats_of(repository, identifier)
+        each!(View, &self.view, it => it.formats_of(repository, identifier))
     }
 
     /// The list of a format, or of a format and set; `None` if nothing was ever in it.
@@ -478,7 +471,7 @@ impl Snapshot {
         prefix: &MetadataPrefix,
         set: Option<&SetSpec>,
     ) -> Result<Option<List>, StoreError> {
-        self.inner.list(repository, prefix, set)
+        each!(View, &self.view, it => it.list(repository, prefix, set))
     }
 
     /// How many records of the format are deleted.
@@ -486,7 +479,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn deleted(&self, repository: RepositoryId, prefix: &MetadataPrefix) -> Result<u64, StoreError> {
-        self.inner.deleted(repository, prefix)
+        each!(View, &self.view, it => it.deleted(repository, prefix))
     }
 
     /// Visits up to `limit` records of the span in order, stopping early when the visitor breaks.
@@ -500,7 +493,7 @@ impl Snapshot {
         limit: usize,
         mut visit: impl FnMut(&mut StoredRecord<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<Page, StoreError> {
-        self.inner.page(list, span, limit, &mut visit)
+        each!(View, &mut self.view, it => it.page(list, span, limit, &mut visit))
     }
 
     /// Visits one record; `false` if there is none.
@@ -514,7 +507,7 @@ impl Snapshot {
         identifier: &str,
         mut visit: impl FnMut(&mut StoredRecord<'_>) -> Result<(), StoreError>,
     ) -> Result<bool, StoreError> {
-        self.inner.record(repository, prefix, identifier, &mut visit)
+        each!(View, &mut self.view, it => it.record(repository, prefix, identifier, &mut visit))
     }
 
     /// What is known of a record without reading it; `None` if there is none.
@@ -527,7 +520,7 @@ impl Snapshot {
         prefix: &MetadataPrefix,
         identifier: &str,
     ) -> Result<Option<Known>, StoreError> {
-        self.inner.known(repository, prefix, identifier)
+        each!(View, &self.view, it => it.known(repository, prefix, identifier))
     }
 
     /// How many records, deleted ones included, the span holds.
@@ -535,7 +528,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn count(&self, list: List, span: Span) -> Result<u64, StoreError> {
-        self.inner.count(list, span)
+        each!(View, &self.view, it => it.count(list, span))
     }
 
     /// Up to `limit` sets in order of their specs, past `after`.
@@ -548,7 +541,7 @@ impl Snapshot {
         after: Option<&SetSpec>,
         limit: usize,
     ) -> Result<Vec<Set>, StoreError> {
-        self.inner.sets(repository, after, limit)
+        each!(View, &self.view, it => it.sets(repository, after, limit))
     }
 
     /// One set.
@@ -556,7 +549,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<Option<Set>, StoreError> {
-        self.inner.set(repository, spec)
+        each!(View, &self.view, it => it.set(repository, spec))
     }
 
     /// How many sets there are.
@@ -564,6 +557,6 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be read.
     pub fn set_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
-        self.inner.set_count(repository)
+        each!(View, &self.view, it => it.set_count(repository))
     }
 }

@@ -81,7 +81,7 @@ impl Sqlite {
             );
         }
         self.check_bodies(connection, &mut problems, progress)?;
-        let (newest, now) = (super::last_position(connection)?.datestamp(), self.system_now());
+        let (newest, now) = (super::last_position(connection)?.datestamp(), self.clock.system_now());
         if newest.unix() > now.unix() + 60 {
             problems.push(format!(
                 "the newest datestamp {newest} is later than the system's clock {now}: the clock was once ahead; \
@@ -118,7 +118,7 @@ impl Sqlite {
             }
             let dictionary = row
                 .get::<_, Option<i64>>(4)?
-                .map(|id| self.dictionary(id, connection))
+                .map(|id| self.dictionary_over(id, connection))
                 .transpose()?;
             fragment.clear();
             let body = row.get_ref(5)?.as_blob_or_null().map_err(rusqlite::Error::from)?;

@@ -11,26 +11,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::OptionalExtension;
 
-use super::encode::{Batch, Encoded, EncodedContent};
 use super::segment::Segments;
 use super::{Sqlite, Write, notes, quarantine};
+use crate::backend::{Existing, Published, Screen};
 use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
+use crate::encode::{Batch, Encoded, EncodedContent};
 use crate::{Beside, Outcome, Position, StoreError};
-
-/// What is known of a record before the change.
-#[derive(Clone, Copy)]
-pub(super) struct Existing {
-    pub(super) position: Position,
-    pub(super) digest: Digest,
-}
-
-/// Asked for every change that meets an existing record; `Some` settles the change without publishing anything.
-pub(super) type Screen<'a> = dyn FnMut(&Existing, bool) -> Result<Option<Outcome>, StoreError> + 'a;
 
 impl Sqlite {
     /// Commits the batch; outcomes are in the order of its changes.
-    pub(super) fn commit(
+    pub(crate) fn commit(
         &self,
         batch: &Batch,
         screen: &mut Screen<'_>,
@@ -67,13 +58,6 @@ impl Sqlite {
         let published = publication.file()?;
         Ok((outcomes, published))
     }
-}
-
-/// The positions a commit took, if any.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Published {
-    pub(super) first: Position,
-    pub(super) last: Position,
 }
 
 /// A record as the index of identifiers knows it.
@@ -343,7 +327,7 @@ impl<'a> Publication<'a> {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?;
         let dictionary = dictionary
-            .map(|id| self.sqlite.dictionary(id, &self.write.transaction))
+            .map(|id| self.sqlite.dictionary_over(id, &self.write.transaction))
             .transpose()?;
         let mut fragment = Vec::new();
         Decompressor::new().append(&body, dictionary.as_deref(), &mut fragment)?;

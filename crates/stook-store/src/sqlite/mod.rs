@@ -1,14 +1,13 @@
 //! The embedded store: one SQLite file, one small clock file beside it.
 //!
 //! One writer at a time (across threads and processes, by the clock file's lock), any number of readers, each on a
-//! snapshot. The modules follow a change on its way: [`encode`] → [`commit`] → [`segment`]s → [`snapshot`].
+//! snapshot. The modules follow a change on its way: [`commit`] → [`segment`]s → [`snapshot`].
 
 mod backup;
 mod catalog;
 mod check;
 mod commit;
-mod encode;
-mod import;
+mod lookup;
 mod notes;
 mod quarantine;
 mod schema;
@@ -25,8 +24,6 @@ use crate::body::{Decompressor, Dictionaries, Dictionary};
 use crate::clock::{Clock, StoreClock};
 use crate::{Position, StoreError};
 
-pub(crate) use encode::{Batch, Encoder};
-pub(crate) use import::Importer;
 pub(crate) use snapshot::Snapshot;
 
 /// Page cache of one reader. Pages of a list are read once and in order, so more would not help.
@@ -97,13 +94,9 @@ impl Sqlite {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The system's time, which a clock step can put behind the store's datestamps.
-    pub(crate) fn system_now(&self) -> Datestamp {
-        self.clock.system_now()
+    /// Where the store is, for messages.
+    pub(crate) fn place(&self) -> String {
+        self.path.display().to_string()
     }
 
     /// Runs `work` in one write transaction: all of it is kept, durably, or none.
@@ -147,7 +140,8 @@ impl Sqlite {
         }
     }
 
-    fn dictionary(&self, id: i64, connection: &Connection) -> Result<Arc<Dictionary>, StoreError> {
+    /// A dictionary, read over a connection at its first use.
+    fn dictionary_over(&self, id: i64, connection: &Connection) -> Result<Arc<Dictionary>, StoreError> {
         self.dictionaries.by_id(id, || {
             Ok(connection.query_row("SELECT bytes FROM dictionary WHERE id = ?1", [id], |row| row.get(0))?)
         })

@@ -3,33 +3,9 @@
 use rusqlite::Connection;
 use stook_oai::Datestamp;
 
-use super::encode::Batch;
-use super::{Importer, Sqlite};
+use super::Sqlite;
+use crate::encode::Batch;
 use crate::{Quarantined, RepositoryId, StoreError};
-
-impl Importer {
-    /// Keeps what could not be published.
-    pub(crate) fn quarantine(&mut self, entries: &[Quarantined]) -> Result<(), StoreError> {
-        let (now, repository) = (self.sqlite().system_now(), self.repository());
-        self.sqlite()
-            .write(|write| put(&write.transaction, repository, entries, now))
-    }
-
-    /// Forgets what earlier imports quarantined of this source, because it has now been read again to its end.
-    pub(crate) fn finish_source(&mut self, source: &str) -> Result<(), StoreError> {
-        let (repository, earlier) = (self.repository().0, self.quarantine_start());
-        if earlier == 0 {
-            return Ok(());
-        }
-        self.sqlite().write(|write| {
-            write.transaction.execute(
-                "DELETE FROM quarantine WHERE repository = ?1 AND source = ?2 AND id <= ?3",
-                (repository, source, earlier),
-            )?;
-            Ok(())
-        })
-    }
-}
 
 /// Quarantines entries in a transaction that is under way.
 pub(super) fn put(
@@ -73,6 +49,28 @@ pub(super) fn release(connection: &Connection, batch: &Batch) -> Result<(), Stor
 }
 
 impl Sqlite {
+    /// Keeps what could not be published.
+    pub(crate) fn quarantine(&self, repository: RepositoryId, entries: &[Quarantined]) -> Result<(), StoreError> {
+        let now = self.clock.system_now();
+        self.write(|write| put(&write.transaction, repository, entries, now))
+    }
+
+    /// Forgets the entries of a source up to one of them.
+    pub(crate) fn forget_quarantined(
+        &self,
+        repository: RepositoryId,
+        source: &str,
+        through: i64,
+    ) -> Result<(), StoreError> {
+        self.write(|write| {
+            write.transaction.execute(
+                "DELETE FROM quarantine WHERE repository = ?1 AND source = ?2 AND id <= ?3",
+                (repository.0, source, through),
+            )?;
+            Ok(())
+        })
+    }
+
     /// Calls `visit` with each quarantined entry, oldest first.
     pub(crate) fn quarantined(
         &self,

@@ -3,7 +3,6 @@
 //! A snapshot has a response date such that nothing it cannot see is stamped earlier. A page is a walk over list members
 //! and their records from a position on: its cost depends on its length, not on where it lies.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rusqlite::OptionalExtension;
@@ -11,6 +10,7 @@ use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
 use super::catalog::DESCRIPTION_SEPARATOR;
 use super::{Reader, Sqlite, last_position};
+use crate::backend::{PageVisitor, RecordVisitor};
 use crate::body::{Decompressor, Dictionary};
 use crate::{Known, List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
 
@@ -138,7 +138,7 @@ impl Snapshot {
         list: List,
         span: Span,
         limit: usize,
-        visit: &mut dyn FnMut(&mut StoredRecord<'_>) -> Result<ControlFlow<()>, StoreError>,
+        visit: &mut PageVisitor<'_>,
     ) -> Result<Page, StoreError> {
         let sqlite = self.sqlite.clone();
         let Some(Reader {
@@ -175,7 +175,7 @@ impl Snapshot {
                 }
                 let wanted: Option<i64> = row.get(4)?;
                 if dictionary.as_ref().map(|dictionary| dictionary.id) != wanted {
-                    dictionary = wanted.map(|id| sqlite.dictionary(id, connection)).transpose()?;
+                    dictionary = wanted.map(|id| sqlite.dictionary_over(id, connection)).transpose()?;
                 }
                 let mut record = stored_record(row, dictionary.as_deref(), decompressor)?;
                 let flow = visit(&mut record)?;
@@ -193,7 +193,7 @@ impl Snapshot {
         repository: RepositoryId,
         prefix: &MetadataPrefix,
         identifier: &str,
-        visit: &mut dyn FnMut(&mut StoredRecord<'_>) -> Result<(), StoreError>,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<bool, StoreError> {
         let sqlite = self.sqlite.clone();
         let Some(Reader {
@@ -215,7 +215,7 @@ impl Snapshot {
         };
         let dictionary = row
             .get::<_, Option<i64>>(4)?
-            .map(|id| sqlite.dictionary(id, connection))
+            .map(|id| sqlite.dictionary_over(id, connection))
             .transpose()?;
         visit(&mut stored_record(row, dictionary.as_deref(), decompressor)?)?;
         Ok(true)

@@ -122,5 +122,5 @@ fn a_store_keeps_its_records_and_its_secret_when_it_is_moved() {
     fs::rename(&path, &moved).unwrap();
     let after = Store::open(&moved, clock()).unwrap();
     assert_eq!((all(&after, maps), after.secret().unwrap()), (records, secret));
-    assert_eq!(after.path(), moved);
+    assert_eq!(after.place(), moved.display().to_string());
 }

@@ -24,7 +24,7 @@ fn spoil(path: &Path) {
 #[test]
 fn a_damaged_store_is_a_failure_that_tells_nothing() {
     let server = Running::library(3_000, plain_settings(1_000), Server::default());
-    let path = server.bench.store.path().to_owned();
+    let path = std::path::PathBuf::from(server.bench.store.place());
     spoil(&path);
     let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap().to_str().unwrap()));
     if log.exists() {

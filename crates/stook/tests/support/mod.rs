@@ -85,7 +85,7 @@ impl Bench {
 
     /// The same repository as another process sees it: nothing but the file is shared.
     pub fn reopened(&self, settings: Repository) -> Provider {
-        let store = Store::open(self.store.path(), self.hand.clock()).unwrap();
+        let store = Store::open(self.store.place().as_ref(), self.hand.clock()).unwrap();
         Provider::open(store, settings, &Formats::default()).unwrap()
     }
 

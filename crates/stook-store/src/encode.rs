@@ -4,30 +4,29 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::OptionalExtension;
 use stook_oai::response::{ABOUT_END, append_about, content_fragment};
 use stook_oai::{Datestamp, MetadataPrefix};
 
-use super::Sqlite;
+use crate::backend::Backend;
 use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, Volatile, digest};
 use crate::change::header_set_specs;
 use crate::{Change, Content, Origin, RepositoryId, StoreError};
 
 /// Changes ready to be committed.
 pub(crate) struct Batch {
-    pub(super) repository: RepositoryId,
-    pub(super) changes: Vec<Encoded>,
+    pub(crate) repository: RepositoryId,
+    pub(crate) changes: Vec<Encoded>,
 }
 
-pub(super) struct Encoded {
-    pub(super) format: i64,
-    pub(super) identifier: String,
+pub(crate) struct Encoded {
+    pub(crate) format: i64,
+    pub(crate) identifier: String,
     /// As the header shows them.
-    pub(super) set_specs: String,
-    pub(super) content: EncodedContent,
+    pub(crate) set_specs: String,
+    pub(crate) content: EncodedContent,
 }
 
-pub(super) enum EncodedContent {
+pub(crate) enum EncodedContent {
     Live {
         digest: Digest,
         dictionary: Option<i64>,
@@ -44,7 +43,7 @@ pub(super) enum EncodedContent {
 
 /// Encodes changes for one repository.
 pub(crate) struct Encoder {
-    sqlite: Arc<Sqlite>,
+    backend: Backend,
     repository: RepositoryId,
     formats: Mutex<HashMap<MetadataPrefix, Format>>,
 }
@@ -56,9 +55,9 @@ struct Format {
 }
 
 impl Encoder {
-    pub(crate) fn new(sqlite: Arc<Sqlite>, repository: RepositoryId) -> Encoder {
+    pub(crate) fn new(backend: Backend, repository: RepositoryId) -> Encoder {
         Encoder {
-            sqlite,
+            backend,
             repository,
             formats: Mutex::default(),
         }
@@ -145,44 +144,21 @@ impl Encoder {
     }
 
     fn load(&self, prefix: &MetadataPrefix) -> Result<Format, StoreError> {
-        let reader = self.sqlite.reader()?;
-        let found: Option<(i64, Option<i64>)> = reader
-            .connection
-            .query_row(
-                "SELECT id, dictionary FROM format WHERE repository = ?1 AND prefix = ?2",
-                (self.repository.0, prefix.as_str()),
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let (id, dictionary) = found.ok_or_else(|| StoreError::UnknownFormat(prefix.clone()))?;
-        let dictionary = dictionary
-            .map(|id| self.sqlite.dictionary(id, &reader.connection))
-            .transpose()?;
-        self.sqlite.return_reader(reader);
-        Ok(Format { id, dictionary })
+        let found = self.backend.format(self.repository, prefix)?;
+        let format = found.ok_or_else(|| StoreError::UnknownFormat(prefix.clone()))?;
+        let dictionary = format.dictionary.map(|id| self.backend.dictionary(id)).transpose()?;
+        Ok(Format {
+            id: format.id,
+            dictionary,
+        })
     }
 
     fn train(&self, format: i64, samples: &[&[u8]]) -> Result<Option<Arc<Dictionary>>, StoreError> {
         let Some(bytes) = Dictionary::train(samples.iter().copied()) else {
             return Ok(None);
         };
-        let id = self.sqlite.write(|write| {
-            let transaction = &write.transaction;
-            let made = transaction.query_row("SELECT dictionary FROM format WHERE id = ?1", [format], |row| {
-                row.get::<_, Option<i64>>(0)
-            })?;
-            if let Some(made) = made {
-                return Ok(made);
-            }
-            transaction.execute("INSERT INTO dictionary (bytes) VALUES (?1)", [&bytes])?;
-            let id = transaction.last_insert_rowid();
-            transaction.execute("UPDATE format SET dictionary = ?2 WHERE id = ?1", (format, id))?;
-            Ok(id)
-        })?;
-        let reader = self.sqlite.reader()?;
-        let dictionary = self.sqlite.dictionary(id, &reader.connection)?;
-        self.sqlite.return_reader(reader);
-        Ok(Some(dictionary))
+        let id = self.backend.keep_dictionary(format, &bytes)?;
+        self.backend.dictionary(id).map(Some)
     }
 }
 

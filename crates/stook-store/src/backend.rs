@@ -1,0 +1,144 @@
+//! The back ends, and the words they share with what is the same for all of them: encoding ([`encode`](crate::encode))
+//! and imports ([`import`](crate::import)).
+//!
+//! Every back end has the same methods under the same names; [`each!`] calls the one at hand.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use stook_oai::MetadataPrefix;
+
+use crate::body::{Dictionary, Digest};
+use crate::encode::Batch;
+use crate::sqlite::{self, Sqlite};
+use crate::{Outcome, Position, Quarantined, RepositoryId, StoreError, StoredRecord};
+
+/// Where an open store keeps its records.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    /// In a file.
+    Sqlite(Arc<Sqlite>),
+}
+
+/// A consistent view of one of them.
+pub(crate) enum View {
+    /// Of a file.
+    Sqlite(sqlite::Snapshot),
+}
+
+/// The same call on whichever back end, or view of one, is at hand.
+macro_rules! each {
+    ($kind:ident, $any:expr, $it:ident => $call:expr) => {
+        match $any {
+            $crate::backend::$kind::Sqlite($it) => $call,
+        }
+    };
+}
+pub(crate) use each;
+
+/// What encoding and imports ask of a back end.
+impl Backend {
+    pub(crate) fn format(
+        &self,
+        repository: RepositoryId,
+        prefix: &MetadataPrefix,
+    ) -> Result<Option<StoredFormat>, StoreError> {
+        each!(Backend, self, it => it.format(repository, prefix))
+    }
+
+    pub(crate) fn dictionary(&self, id: i64) -> Result<Arc<Dictionary>, StoreError> {
+        each!(Backend, self, it => it.dictionary(id))
+    }
+
+    /// Gives a format its dictionary; the id of the one it then has, which may be one that came before.
+    pub(crate) fn keep_dictionary(&self, format: i64, bytes: &[u8]) -> Result<i64, StoreError> {
+        each!(Backend, self, it => it.keep_dictionary(format, bytes))
+    }
+
+    /// Commits the batch; outcomes are in the order of its changes.
+    pub(crate) fn commit(
+        &self,
+        batch: &Batch,
+        screen: &mut Screen<'_>,
+    ) -> Result<(Vec<Outcome>, Published), StoreError> {
+        each!(Backend, self, it => it.commit(batch, screen))
+    }
+
+    pub(crate) fn import_start(&self) -> Result<ImportStart, StoreError> {
+        each!(Backend, self, it => it.import_start())
+    }
+
+    /// The positions of an item's records.
+    pub(crate) fn positions_of(&self, repository: RepositoryId, identifier: &str) -> Result<Vec<Position>, StoreError> {
+        each!(Backend, self, it => it.positions_of(repository, identifier))
+    }
+
+    /// Visits the live records of a format up to a position, in order.
+    pub(crate) fn each_live(
+        &self,
+        format: i64,
+        through: Position,
+        visit: &mut dyn FnMut(Position) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        each!(Backend, self, it => it.each_live(format, through, visit))
+    }
+
+    /// The formats and identifiers of the records that are still at these positions.
+    pub(crate) fn records_at(&self, positions: &[Position]) -> Result<Vec<(i64, String)>, StoreError> {
+        each!(Backend, self, it => it.records_at(positions))
+    }
+
+    pub(crate) fn quarantine(&self, repository: RepositoryId, entries: &[Quarantined]) -> Result<(), StoreError> {
+        each!(Backend, self, it => it.quarantine(repository, entries))
+    }
+
+    /// Forgets the entries of a source up to one of them.
+    pub(crate) fn forget_quarantined(
+        &self,
+        repository: RepositoryId,
+        source: &str,
+        through: i64,
+    ) -> Result<(), StoreError> {
+        each!(Backend, self, it => it.forget_quarantined(repository, source, through))
+    }
+}
+
+/// What is known of a record before a change.
+#[derive(Clone, Copy)]
+pub(crate) struct Existing {
+    pub(crate) position: Position,
+    pub(crate) digest: Digest,
+}
+
+/// Asked for every change that meets an existing record, and whether it would leave everything as it is; `Some`
+/// settles the change without publishing anything.
+pub(crate) type Screen<'a> = dyn FnMut(&Existing, bool) -> Result<Option<Outcome>, StoreError> + 'a;
+
+/// The positions a commit took, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    pub(crate) first: Position,
+    pub(crate) last: Position,
+}
+
+/// A format as the store knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredFormat {
+    pub(crate) id: i64,
+    /// The dictionary for bodies written from now on.
+    pub(crate) dictionary: Option<i64>,
+}
+
+/// Where an import begins.
+#[derive(Clone, Copy)]
+pub(crate) struct ImportStart {
+    /// Everything at or before this was there.
+    pub(crate) position: Position,
+    /// Quarantined entries up to this one are of earlier imports.
+    pub(crate) quarantine: i64,
+}
+
+/// Sees the records of a page, until it has enough.
+pub(crate) type PageVisitor<'a> = dyn FnMut(&mut StoredRecord<'_>) -> Result<ControlFlow<()>, StoreError> + 'a;
+/// Sees one record.
+pub(crate) type RecordVisitor<'a> = dyn FnMut(&mut StoredRecord<'_>) -> Result<(), StoreError> + 'a;
