@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
-use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set};
+use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
 use stook_store::{Importer, Known, Note, RepositoryId, Store, Vanished};
 
 use super::lease::Lease;
@@ -18,6 +18,8 @@ use crate::config::{Config, Repository, Source};
 const SETTINGS: &str = "source";
 const QUIRKS: &str = "quirks";
 const REPORT: &str = "report";
+/// Records in quarantine that are asked for again in one harvest.
+const MOST_RETRIED: usize = 100;
 
 /// A source that the store knows.
 #[derive(Clone, Debug)]
@@ -116,8 +118,9 @@ fn now() -> i64 {
 ///
 /// # Errors
 /// When the store cannot be used, or somebody else harvests the source. Whatever the source does is in the report.
-pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
+pub fn harvest(store: &Store, source: &KnownSource, mut wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
     let verify = wanted.verify;
+    wanted.first_contact = source.report.is_none();
     let repository = store.declare_repository(&source.name)?;
     let _lease = Lease::take(store, repository, &source.name)?;
     let mut memory = StoreMemory {
@@ -146,6 +149,7 @@ pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Ou
     }
     let (mut report, quirks) = (harvest.report, harvest.quirks);
     report.ended = Some(now());
+    report.in_quarantine = store.quarantine_count(repository)?;
     store.write_notes(repository, &[note(QUIRKS, &quirks)?, note(REPORT, &report)?])?;
     Ok(report)
 }
@@ -181,6 +185,21 @@ impl Memory for StoreMemory {
         Ok(self.store.read()?.known(self.repository, prefix, identifier)?)
     }
 
+    fn quarantined(&self) -> Result<Vec<String>> {
+        let mut identifiers = Vec::new();
+        self.store.quarantined(self.repository, |entry| {
+            if let Some(identifier) = entry.identifier.filter(|_| identifiers.len() < MOST_RETRIED) {
+                identifiers.push(identifier);
+            }
+        })?;
+        Ok(identifiers)
+    }
+
+    fn clear_quarantine(&mut self) -> Result<()> {
+        self.store.clear_quarantine(self.repository)?;
+        Ok(())
+    }
+
     fn begin_comparison(&mut self) -> Result<()> {
         self.importer = Some(self.store.importer(self.repository)?);
         Ok(())
@@ -190,8 +209,8 @@ impl Memory for StoreMemory {
         Ok(self.comparison()?.spare(identifier)?)
     }
 
-    fn vanished(&mut self, prefix: &MetadataPrefix) -> Result<Vanished> {
-        Ok(self.comparison()?.vanished(std::slice::from_ref(prefix))?)
+    fn vanished(&mut self, prefix: &MetadataPrefix, sets: &[SetSpec]) -> Result<Vanished> {
+        Ok(self.comparison()?.vanished(std::slice::from_ref(prefix), sets)?)
     }
 
     fn delete_vanished(&mut self) -> Result<u64> {
@@ -224,7 +243,7 @@ pub fn check(settings: &Source) -> Result<()> {
         MetadataPrefix::parse(prefix).with_context(|| format!("prefix {prefix:?}"))?;
     }
     for set in &settings.sets {
-        stook_oai::SetSpec::parse(set).with_context(|| format!("set {set:?}"))?;
+        SetSpec::parse(set).with_context(|| format!("set {set:?}"))?;
     }
     for date in [&settings.from, &settings.until] {
         if !date.is_empty() {
