@@ -219,17 +219,23 @@ pub fn forget(store: &Store, name: &str) -> Result<()> {
 /// # Errors
 /// With what is wrong and what to try.
 pub fn check(settings: &Source) -> Result<()> {
-    super::client::Client::new(settings, "")?;
-    for prefix in &settings.prefixes {
-        MetadataPrefix::parse(prefix).with_context(|| format!("prefix {prefix:?}"))?;
+    settings.check()?;
+    // A client looks its host up, which takes time and says nothing about settings; only these need one to be tried.
+    if !(settings.ca_file.is_empty() && settings.proxy.is_empty()) {
+        super::client::Client::new(settings, "")?;
     }
-    for set in &settings.sets {
-        stook_oai::SetSpec::parse(set).with_context(|| format!("set {set:?}"))?;
-    }
-    for date in [&settings.from, &settings.until] {
-        if !date.is_empty() {
-            stook_oai::UtcDatetime::parse(date).with_context(|| format!("date {date:?}"))?;
-        }
+    Ok(())
+}
+
+/// Whether quirks set by hand can be used.
+///
+/// # Errors
+/// With what is wrong and what to try.
+pub fn check_quirks(quirks: &Quirks) -> Result<()> {
+    if let Some(name) = &quirks.encoding
+        && encoding_rs::Encoding::for_label_no_replacement(name.as_bytes()).is_none()
+    {
+        bail!("quirk.encoding={name:?} is not a known encoding\nTry: quirk.encoding=windows-1250, iso-8859-2 or utf-8");
     }
     Ok(())
 }
@@ -239,20 +245,5 @@ pub fn check(settings: &Source) -> Result<()> {
 /// # Errors
 /// None that are known.
 pub fn without_secrets(settings: &Source) -> Result<serde_json::Value> {
-    let mut value = serde_json::to_value(settings)?;
-    for secret in ["password", "token"] {
-        if value[secret] != "" {
-            value[secret] = "(secret)".into();
-        }
-    }
-    if let Some(headers) = value["headers"].as_array_mut() {
-        for header in headers {
-            let name = header
-                .as_str()
-                .and_then(|header| header.split(':').next())
-                .unwrap_or_default();
-            *header = format!("{name}: (secret)").into();
-        }
-    }
-    Ok(value)
+    Ok(serde_json::to_value(settings.masked())?)
 }
