@@ -1,5 +1,7 @@
 //! A source in the store: its settings, its quirks, its last report, and a harvest of it.
 
+mod leave;
+
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,9 +17,13 @@ use super::run::{Harvest, Memory, Outside, Wanted};
 use super::sink::{Place, StoreSink};
 use crate::config::{Config, Repository, Source};
 
+pub use leave::{Standing, erase, forget, records, standing, start_over};
+
 const SETTINGS: &str = "source";
 const QUIRKS: &str = "quirks";
 const REPORT: &str = "report";
+/// Where the records of a removed source came from: what tells them from a repository of our own.
+const REMOVED: &str = "removed";
 
 /// A source that the store knows.
 #[derive(Clone, Debug)]
@@ -90,13 +96,17 @@ pub fn named(store: &Store, name: &str) -> Result<KnownSource> {
     })
 }
 
-/// Keeps a source.
+/// Keeps a source; one that was removed is there again with its records.
 ///
 /// # Errors
 /// When the store cannot be written.
 pub fn keep(store: &Store, name: &str, settings: &Source, quirks: &Quirks) -> Result<()> {
     let repository = store.declare_repository(name)?;
-    store.write_notes(repository, &[note(SETTINGS, settings)?, note(QUIRKS, quirks)?])?;
+    let back = Note {
+        key: REMOVED.to_owned(),
+        text: None,
+    };
+    store.write_notes(repository, &[note(SETTINGS, settings)?, note(QUIRKS, quirks)?, back])?;
     Ok(())
 }
 
@@ -197,21 +207,6 @@ impl Memory for StoreMemory {
     fn delete_vanished(&mut self) -> Result<u64> {
         Ok(self.comparison()?.delete_vanished(|_| {})?)
     }
-}
-
-/// Forgets a source and its ledger. Its records stay.
-///
-/// # Errors
-/// When there is none, or the store cannot be written.
-pub fn forget(store: &Store, name: &str) -> Result<()> {
-    named(store, name)?;
-    let repository = store.repository(name)?;
-    let notes: Vec<Note> = store
-        .notes(repository, "")?
-        .into_iter()
-        .map(|(key, _)| Note { key, text: None })
-        .collect();
-    Ok(store.write_notes(repository, &notes)?)
 }
 
 /// Whether the settings can be used at all.
