@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use stook_oai::UtcDatetime;
@@ -12,6 +12,7 @@ use stook_store::Store;
 
 use super::output::{Output, OutputFormat};
 use super::session::{Place, configuration, open_store};
+use super::source::{may_be_named, name_for};
 use super::stream::{NoMemory, Stream};
 use super::{Ending, progress, stop};
 use crate::config::{Config, Source};
@@ -194,7 +195,7 @@ impl Harvest {
             let mut source = match found {
                 Some(source) => source.clone(),
                 None if text.contains("://") => KnownSource {
-                    name: name_for(text, &known)?,
+                    name: name_for(text, |name| may_be_named(store, name, text))?,
                     settings: Source {
                         url: text.clone(),
                         ..Source::default()
@@ -245,26 +246,6 @@ fn due(store: &Store) -> Result<Vec<KnownSource>> {
         every > 0 && finished.is_none_or(|ended| ended + every <= now)
     });
     Ok(sources)
-}
-
-/// A name made of the URL, unlike all others.
-pub(super) fn name_for(url: &str, known: &[KnownSource]) -> Result<String> {
-    let url = url::Url::parse(url).with_context(|| format!("{url:?} is not a URL"))?;
-    let Some(host) = url.host_str() else {
-        bail!("{url} names no host");
-    };
-    let plain = |text: &str| -> String {
-        let plain = text
-            .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
-        plain.collect::<String>().trim_matches('-').to_owned()
-    };
-    let short = plain(host.trim_start_matches("www."));
-    let long = format!("{short}-{}", plain(url.path()));
-    let numbered = (2..).map(|number| format!("{short}-{number}"));
-    let free = |name: &String| known.iter().all(|source| source.name != *name);
-    let name = [short.clone(), long].into_iter().chain(numbered).find(free);
-    name.context("no name is free")
 }
 
 fn date(text: &str) -> Result<UtcDatetime, String> {

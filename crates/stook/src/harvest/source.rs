@@ -234,11 +234,3 @@ pub fn check_quirks(quirks: &Quirks) -> Result<()> {
     }
     Ok(())
 }
-
-/// The settings as they may be shown.
-///
-/// # Errors
-/// None that are known.
-pub fn without_secrets(settings: &Source) -> Result<serde_json::Value> {
-    Ok(serde_json::to_value(settings.masked())?)
-}
