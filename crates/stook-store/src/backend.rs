@@ -38,6 +38,13 @@ pub(crate) use each;
 
 /// What encoding and imports ask of a back end.
 impl Backend {
+    /// A consistent view of everything.
+    pub(crate) fn view(&self) -> Result<View, StoreError> {
+        Ok(match self {
+            Backend::Sqlite(sqlite) => View::Sqlite(sqlite::Snapshot::new(sqlite.clone())?),
+        })
+    }
+
     pub(crate) fn format(
         &self,
         repository: RepositoryId,
@@ -71,16 +78,6 @@ impl Backend {
     /// The positions of an item's records.
     pub(crate) fn positions_of(&self, repository: RepositoryId, identifier: &str) -> Result<Vec<Position>, StoreError> {
         each!(Backend, self, it => it.positions_of(repository, identifier))
-    }
-
-    /// Visits the live records of a format up to a position, in order.
-    pub(crate) fn each_live(
-        &self,
-        format: i64,
-        through: Position,
-        visit: &mut dyn FnMut(Position) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        each!(Backend, self, it => it.each_live(format, through, visit))
     }
 
     /// The formats and identifiers of the records that are still at these positions.

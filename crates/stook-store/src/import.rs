@@ -3,12 +3,14 @@
 //! What was seen is remembered without growing in memory: everything this import published lies in its own ranges of
 //! positions, and the positions of records found unchanged go to a temporary database on disk.
 
-use rusqlite::Connection;
-use stook_oai::{Identifier, MetadataPrefix};
+use std::ops::ControlFlow;
 
-use crate::backend::{Backend, Existing, ImportStart};
+use rusqlite::Connection;
+use stook_oai::{Identifier, MetadataPrefix, SetSpec};
+
+use crate::backend::{Backend, Existing, ImportStart, View, each};
 use crate::encode::{Batch, Encoded, EncodedContent};
-use crate::{Outcome, Position, Quarantined, RepositoryId, StoreError, Vanished};
+use crate::{Outcome, Position, Quarantined, RepositoryId, Span, StoreError, StoredRecord, Vanished};
 
 /// Deletions in one transaction.
 const DELETION_BATCH: u32 = 2_000;
@@ -73,39 +75,64 @@ impl Importer {
         Ok(())
     }
 
-    /// Finds the live records of these formats that the input did not mention.
-    pub(crate) fn vanished(&mut self, prefixes: &[MetadataPrefix]) -> Result<Vanished, StoreError> {
+    /// Finds the live records of these formats that the input did not mention, in these sets if there are any.
+    pub(crate) fn vanished(&mut self, prefixes: &[MetadataPrefix], sets: &[SetSpec]) -> Result<Vanished, StoreError> {
         self.seen.database.execute_batch("DELETE FROM vanished")?;
         let mut found = Vanished { records: 0, of: 0 };
+        let mut view = self.backend.view()?;
         for prefix in prefixes {
-            if let Some(format) = self.backend.format(self.repository, prefix)? {
-                self.vanished_of(format.id, &mut found)?;
+            if sets.is_empty() {
+                self.vanished_of(&mut view, prefix, None, &mut found)?;
+            }
+            for set in sets {
+                let is_inside_another = sets.iter().any(|other| other != set && other.contains(set));
+                if !is_inside_another {
+                    self.vanished_of(&mut view, prefix, Some(set), &mut found)?;
+                }
             }
         }
         Ok(found)
     }
 
-    /// Walks the format's old records and what was seen side by side: both are in order. What this run changed is no
+    /// Walks a list of old records and what was seen side by side: both are in order. What this run changed is no
     /// longer among the old, but it was there before.
-    fn vanished_of(&self, format: i64, found: &mut Vanished) -> Result<(), StoreError> {
+    fn vanished_of(
+        &self,
+        view: &mut View,
+        prefix: &MetadataPrefix,
+        set: Option<&SetSpec>,
+        found: &mut Vanished,
+    ) -> Result<(), StoreError> {
+        let Some(list) = each!(View, view, it => it.list(self.repository, prefix, set))? else {
+            return Ok(());
+        };
         let database = &self.seen.database;
         let mut seen =
             database.prepare("SELECT position FROM seen UNION SELECT position FROM spared ORDER BY position")?;
         let mut seen = seen.query([])?;
-        let mut add = database.prepare("INSERT INTO vanished VALUES (?1)")?;
+        // A record may be in several of the sets.
+        let mut add = database.prepare("INSERT OR IGNORE INTO vanished VALUES (?1)")?;
         let mut next_seen: Option<i64> = seen.next()?.map(|row| row.get(0)).transpose()?;
-        self.backend.each_live(format, self.start.position, &mut |position| {
-            let position = position.to_sql();
+        let mut visit = |record: &mut StoredRecord<'_>| {
+            if record.deleted {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let position = record.position.to_sql();
             found.of += 1;
             while next_seen.is_some_and(|seen| seen < position) {
                 next_seen = seen.next()?.map(|row| row.get(0)).transpose()?;
             }
             if next_seen != Some(position) {
-                add.execute([position])?;
-                found.records += 1;
+                found.records += add.execute([position])? as u64;
             }
-            Ok(())
-        })
+            Ok(ControlFlow::Continue(()))
+        };
+        let span = Span {
+            after: Position::START,
+            through: self.start.position,
+        };
+        each!(View, view, it => it.page(list, span, usize::MAX, &mut visit))?;
+        Ok(())
     }
 
     /// Deletes what [`vanished`](Self::vanished) found last.

@@ -9,7 +9,7 @@ use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetS
 
 use crate::backend::{Backend, View, each};
 use crate::body::{Decompressor, Dictionary};
-use crate::sqlite::{self, Sqlite};
+use crate::sqlite::Sqlite;
 use crate::{Change, Clock, Known, Note, Outcome, Position, StoreError};
 use crate::{encode, import};
 
@@ -85,8 +85,10 @@ pub struct Quarantined {
 pub struct Beside {
     /// Notes to write or to take away.
     pub notes: Vec<Note>,
-    /// What could not be published.
+    /// What could not be published. An entry takes the place of an earlier one for the same record.
     pub quarantined: Vec<Quarantined>,
+    /// Identifiers of quarantined records that are wanted no more.
+    pub released: Vec<String>,
 }
 
 /// One record as a page visits it.
@@ -225,10 +227,9 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn read(&self) -> Result<Snapshot, StoreError> {
-        let view = match &self.backend {
-            Backend::Sqlite(sqlite) => View::Sqlite(sqlite::Snapshot::new(sqlite.clone())?),
-        };
-        Ok(Snapshot { view })
+        Ok(Snapshot {
+            view: self.backend.view()?,
+        })
     }
 
     /// Prepares changes for committing; usable on several threads at once.
@@ -400,12 +401,13 @@ impl Importer {
         self.inner.spare(identifier)
     }
 
-    /// Finds the live records of these formats that the input did not mention.
+    /// Finds the live records of these formats that the input did not mention. Where only some sets were asked for,
+    /// only records in those can have vanished.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn vanished(&mut self, prefixes: &[MetadataPrefix]) -> Result<Vanished, StoreError> {
-        self.inner.vanished(prefixes)
+    pub fn vanished(&mut self, prefixes: &[MetadataPrefix], sets: &[SetSpec]) -> Result<Vanished, StoreError> {
+        self.inner.vanished(prefixes, sets)
     }
 
     /// Deletes what [`vanished`](Self::vanished) found last; returns how many. `progress` hears the count so far.

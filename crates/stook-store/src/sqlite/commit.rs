@@ -33,7 +33,10 @@ impl Sqlite {
     pub(crate) fn commit_beside(&self, batch: &Batch, beside: &Beside) -> Result<Vec<Outcome>, StoreError> {
         self.write(|write| {
             let (outcomes, _) = self.publish(write, batch, &mut |_, _| Ok(None))?;
-            quarantine::release(&write.transaction, batch)?;
+            let published = batch.changes.iter().map(|change| change.identifier.as_str());
+            let released = beside.released.iter().map(String::as_str);
+            quarantine::release(&write.transaction, batch.repository, published.chain(released))?;
+            quarantine::forget_same(&write.transaction, batch.repository, &beside.quarantined)?;
             quarantine::put(&write.transaction, batch.repository, &beside.quarantined, write.stamp)?;
             notes::put(&write.transaction, batch.repository, &beside.notes)?;
             Ok(outcomes)

@@ -82,27 +82,6 @@ impl Sqlite {
         Ok(positions)
     }
 
-    /// Visits the live records of a format up to a position, in order.
-    pub(crate) fn each_live(
-        &self,
-        format: i64,
-        through: Position,
-        visit: &mut dyn FnMut(Position) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let reader = self.reader()?;
-        {
-            let mut select = reader.connection.prepare_cached(
-                "SELECT position FROM record WHERE position <= ?1 AND format = ?2 AND deleted = 0 ORDER BY position",
-            )?;
-            let mut rows = select.query((through.to_sql(), format))?;
-            while let Some(row) = rows.next()? {
-                visit(Position::from_sql(row.get(0)?))?;
-            }
-        }
-        self.return_reader(reader);
-        Ok(())
-    }
-
     /// The formats and identifiers of the records that are still at these positions.
     pub(crate) fn records_at(&self, positions: &[Position]) -> Result<Vec<(i64, String)>, StoreError> {
         let reader = self.reader()?;

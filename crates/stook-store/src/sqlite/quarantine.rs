@@ -4,7 +4,6 @@ use rusqlite::Connection;
 use stook_oai::Datestamp;
 
 use super::Sqlite;
-use crate::encode::Batch;
 use crate::{Quarantined, RepositoryId, StoreError};
 
 /// Quarantines entries in a transaction that is under way.
@@ -33,17 +32,44 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Lets go of the records of a batch: they have now been published.
-pub(super) fn release(connection: &Connection, batch: &Batch) -> Result<(), StoreError> {
+/// Lets go of records: they have now been published, or are wanted no more.
+pub(super) fn release<'a>(
+    connection: &Connection,
+    repository: RepositoryId,
+    identifiers: impl Iterator<Item = &'a str>,
+) -> Result<(), StoreError> {
     let anything = connection
         .prepare_cached("SELECT 1 FROM quarantine WHERE repository = ?1 LIMIT 1")?
-        .exists([batch.repository.0])?;
+        .exists([repository.0])?;
     if anything {
         let mut release =
             connection.prepare_cached("DELETE FROM quarantine WHERE repository = ?1 AND identifier = ?2")?;
-        for change in &batch.changes {
-            release.execute((batch.repository.0, &change.identifier))?;
+        for identifier in identifiers {
+            release.execute((repository.0, identifier))?;
         }
+    }
+    Ok(())
+}
+
+/// Makes room for entries that were there before.
+pub(super) fn forget_same(
+    connection: &Connection,
+    repository: RepositoryId,
+    entries: &[Quarantined],
+) -> Result<(), StoreError> {
+    let mut named = connection.prepare_cached("DELETE FROM quarantine WHERE repository = ?1 AND identifier = ?2")?;
+    let mut nameless = connection.prepare_cached(
+        "DELETE FROM quarantine WHERE repository = ?1 AND source = ?2 AND line = ?3 AND identifier IS NULL
+         AND excerpt = ?4",
+    )?;
+    for entry in entries {
+        match &entry.identifier {
+            Some(identifier) => named.execute((repository.0, identifier))?,
+            None => {
+                let line = i64::try_from(entry.line).unwrap_or(i64::MAX);
+                nameless.execute((repository.0, &entry.source, line, &entry.excerpt))?
+            }
+        };
     }
     Ok(())
 }

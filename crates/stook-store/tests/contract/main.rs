@@ -151,6 +151,7 @@ macro_rules! contract {
                     what_somebody_else_changed_meanwhile_is_not_deleted
                     vanished_records_are_all_deleted_even_if_many_of_them_changed_meanwhile
                     a_record_published_while_deletions_run_stays
+                    where_only_some_sets_are_asked_for_only_their_records_vanish
                 }
                 harvests {
                     the_harvest_date_alone_is_no_change
@@ -159,6 +160,7 @@ macro_rules! contract {
                     a_note_is_swapped_only_by_who_knows_it
                     records_and_notes_are_committed_together_or_not_at_all
                     a_record_that_is_published_leaves_the_quarantine
+                    a_record_is_quarantined_once_however_often_it_comes
                 }
                 quarantine {
                     entries_come_back_whole_oldest_first_and_survive_a_restart

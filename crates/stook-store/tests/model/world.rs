@@ -159,7 +159,7 @@ impl World {
         }
         if let Some((_, formats)) = sync {
             let prefixes: Vec<MetadataPrefix> = formats.iter().map(|format| prefix(FORMATS[*format])).collect();
-            let vanished = importer.vanished(&prefixes).unwrap();
+            let vanished = importer.vanished(&prefixes, &[]).unwrap();
             assert_eq!(importer.delete_vanished(|_| ()).unwrap(), vanished.records);
         }
     }

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::session::Place;
+use super::session::{Place, existing_configuration};
 use super::{Ending, progress, session};
-use crate::config::Config;
 use crate::web::landing::grouped;
 
 /// Copy the store to a new file while it is in use
@@ -27,7 +26,7 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let config = Config::load(&place.config, None)?;
+        let config = existing_configuration(place, None)?;
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let folder = folder.display();

@@ -3,9 +3,8 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::session::Place;
+use super::session::{Place, existing_configuration};
 use super::{Ending, progress, session};
-use crate::config::Config;
 
 /// Read the whole store and say what is wrong with it
 #[derive(Args)]
@@ -14,7 +13,7 @@ pub(super) struct Check {}
 
 impl Check {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let config = Config::load(&place.config, None)?;
+        let config = existing_configuration(place, None)?;
         let store = session::open_store(&config)?;
         let bar = progress::count(0);
         let problems = store.check(|step, done, total| {

@@ -1,8 +1,9 @@
 //! `stook harvest`: copy what other repositories have.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -16,8 +17,9 @@ use super::source::{may_be_named, name_for};
 use super::stream::{NoMemory, Stream};
 use super::{Ending, progress, stop};
 use crate::config::{Config, Source};
+use crate::harvest::report::counted;
 use crate::harvest::source::{self, KnownSource};
-use crate::harvest::{self, Outside, Polite, Quirks, Report, Wanted};
+use crate::harvest::{self, BeingHarvested, Outside, Polite, Quirks, Report, Wanted};
 use crate::web::landing::grouped;
 
 /// Harvest other repositories into the store
@@ -31,8 +33,11 @@ Examples:
   stook harvest example --verify                        compare identifiers and mend the differences
   stook harvest https://example.org/oai -o - | jq .     just the data, without a store
 
-A harvest that is interrupted, by Ctrl-C or by force, goes on where it was. Running it again asks only for
-what changed since, by the source's own clock. The exit code is 1 if something is missing.")]
+A URL that answers becomes a source with a name, so that the next harvest knows what has changed. --prefix, --set,
+--from, --until and --strict are for this harvest only; `stook source edit` keeps them.
+
+A harvest that is interrupted, by Ctrl-C or by force, goes on where it was when it is run again.
+The exit code is 1 if something is missing.")]
 pub(super) struct Harvest {
     /// Base URLs, or names of sources
     #[arg(value_name = "SOURCE", required_unless_present = "all", conflicts_with = "all")]
@@ -62,16 +67,21 @@ pub(super) struct Harvest {
     #[arg(long)]
     strict: bool,
     /// Write the records to this file instead of the store; .gz and .zst compress, - is standard output
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["all", "verify"])]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["all", "verify", "full"])]
     output: Option<PathBuf>,
-    /// The form of that file
-    #[arg(long, value_enum, default_value = "jsonl", requires = "output")]
-    format: OutputFormat,
+    /// The form of that file  [default: by its name, else jsonl]
+    #[arg(long, value_enum, requires = "output")]
+    format: Option<OutputFormat>,
 }
 
 impl Harvest {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let config = configuration(place)?;
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && from.first_second() > until.last_second()
+        {
+            bail!("--from {from} is later than --until {until}\nTry: the earlier date first");
+        }
         if let Some(output) = &self.output {
             return self.stream(&config, output);
         }
@@ -88,10 +98,11 @@ impl Harvest {
             until: self.until,
             full: self.full,
             verify: self.verify,
+            first_contact: false,
         };
         let contact = contact(&config);
         let bar = progress::spinner("{spinner} {msg}  {elapsed}");
-        let totals = Mutex::new(vec![(0, None); sources.len()]);
+        let totals = Totals::of(sources.len());
         let next = AtomicUsize::new(0);
         let findings = AtomicUsize::new(0);
         let worker = || -> Result<()> {
@@ -104,12 +115,24 @@ impl Harvest {
                     progress: &|report, advertised| show(&bar, &totals, at, report, advertised),
                 };
                 let outcome = source::harvest(&store, source, wanted.clone(), &outside);
-                bar.suspend(|| tell(source, &outcome));
+                totals.finish(at);
                 match outcome {
-                    Ok(report) if report.complete && report.quarantined == 0 => {}
-                    Ok(_) => drop(findings.fetch_add(1, Relaxed)),
+                    Ok(report) => {
+                        bar.suspend(|| tell(source, &report));
+                        if source.report.is_none() && !report.answered {
+                            // Nobody has ever heard of it: more likely a slip of the pen than a source.
+                            source::forget(&store, &source.name)?;
+                        }
+                        findings.fetch_add(usize::from(!report.is_exact()), Relaxed);
+                    }
+                    Err(error) if self.all && error.is::<BeingHarvested>() => {
+                        bar.suspend(|| println!("{}: left alone, another harvest of it is running", source.name));
+                    }
                     Err(error) if sources.len() == 1 => return Err(error),
-                    Err(_) => drop(findings.fetch_add(1, Relaxed)),
+                    Err(error) => {
+                        bar.suspend(|| eprintln!("{}: {}", source.name, super::in_words(&error)));
+                        findings.fetch_add(1, Relaxed);
+                    }
                 }
                 if stop.load(Relaxed) {
                     break;
@@ -154,10 +177,11 @@ impl Harvest {
         }
         source::check(&settings)?;
         let path = (output.as_os_str() != "-").then_some(output);
-        let mut sink = Stream::new(Output::open(path)?, self.format, url);
+        let format = self.format.unwrap_or_else(|| OutputFormat::of_name(output));
+        let mut sink = Stream::new(Output::open(path)?, format, url);
         let stop = stop::on_signal("Stopping after the page in hand …")?;
         let bar = progress::spinner("{spinner} {msg}  {elapsed}");
-        let totals = Mutex::new(vec![(0, None)]);
+        let totals = Totals::of(1);
         let outside = Outside {
             contact: &contact(config),
             polite: &Polite::new(config.harvest.requests_per_host),
@@ -167,6 +191,7 @@ impl Harvest {
         let wanted = Wanted {
             from: self.from,
             until: self.until,
+            first_contact: true,
             ..Wanted::default()
         };
         let mut memory = NoMemory;
@@ -175,9 +200,13 @@ impl Harvest {
         harvest.run()?;
         let report = harvest.report;
         bar.finish_and_clear();
-        sink.finish()?;
         eprint!("{report}");
-        Ok(if report.complete && report.quarantined == 0 {
+        if report.complete {
+            sink.finish()?;
+        } else if let Some(partial) = sink.break_off()? {
+            eprintln!("What came is in {}.", partial.display());
+        }
+        Ok(if report.is_exact() {
             Ending::Fine
         } else {
             Ending::Findings
@@ -203,8 +232,15 @@ impl Harvest {
                     quirks: Quirks::default(),
                     report: None,
                 },
+                None if Path::new(text).components().count() > 1 || text.contains('.') => {
+                    bail!("{text:?} is neither a source nor a URL\nTry: https://{text}, or stook source list");
+                }
                 None => source::named(store, text)?,
             };
+            source::check(&source.settings)?;
+            if found.is_none() {
+                source::keep(store, &source.name, &source.settings, &source.quirks)?;
+            }
             if !self.prefixes.is_empty() {
                 source.settings.prefixes.clone_from(&self.prefixes);
             }
@@ -212,9 +248,7 @@ impl Harvest {
                 source.settings.sets.clone_from(&self.sets);
             }
             source.settings.strict |= self.strict;
-            if found.is_none() {
-                source::keep(store, &source.name, &source.settings, &source.quirks)?;
-            }
+            source::check(&source.settings)?;
             sources.push(source);
         }
         Ok(sources)
@@ -252,44 +286,72 @@ fn date(text: &str) -> Result<UtcDatetime, String> {
     UtcDatetime::parse(text).map_err(|_| "write it as 2024-01-31 or 2024-01-31T23:59:59Z".to_owned())
 }
 
-type Totals = Mutex<Vec<(u64, Option<u64>)>>;
+/// How far all sources together have come.
+struct Totals(Mutex<Vec<Total>>);
+
+#[derive(Clone, Default)]
+struct Total {
+    received: u64,
+    advertised: Option<u64>,
+    finished: bool,
+}
+
+impl Totals {
+    fn of(sources: usize) -> Totals {
+        Totals(Mutex::new(vec![Total::default(); sources]))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Total>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn finish(&self, at: usize) {
+        self.lock()[at].finished = true;
+    }
+}
 
 /// One line for all sources: records, of how many, what went wrong.
 fn show(bar: &ProgressBar, totals: &Totals, at: usize, report: &Report, advertised: Option<u64>) {
-    let mut totals = totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    totals[at] = (report.received, advertised.or(totals[at].1));
-    let received: u64 = totals.iter().map(|(received, _)| received).sum();
-    let of: Option<u64> = totals.iter().map(|(_, advertised)| *advertised).sum();
+    let mut totals = totals.lock();
+    totals[at].received = report.received;
+    totals[at].advertised = advertised.or(totals[at].advertised);
+    let received: u64 = totals.iter().map(|total| total.received).sum();
+    let of: Option<u64> = totals.iter().map(|total| total.advertised).sum();
     let seconds = bar.elapsed().as_secs_f64().max(0.1);
     let rate = received as f64 / seconds;
-    let mut line = format!("{} records", grouped(received));
+    let mut line = counted(received, "record");
     if let Some(of) = of.filter(|of| *of >= received) {
         let left = (of - received) as f64 / rate.max(0.1);
         line = format!(
-            "{} of {} records, {} left",
+            "{} of {}, {} left",
             grouped(received),
-            grouped(of),
-            indicatif::HumanDuration(std::time::Duration::from_secs_f64(left))
+            counted(of, "record"),
+            indicatif::HumanDuration(Duration::from_secs_f64(left))
         );
     }
     line = format!("{line}, {}/s", grouped(rate as u64));
+    if totals.len() > 1 {
+        let finished = totals.iter().filter(|total| total.finished).count();
+        line = format!("{finished} of {} sources, {line}", totals.len());
+    }
     if report.retries > 0 {
-        line = format!("{line}, {} retries", grouped(report.retries));
+        line = format!("{line}, {} repeated", counted(report.retries, "request"));
     }
     if report.quarantined > 0 {
         line = format!("{line}, {} quarantined", grouped(report.quarantined));
     }
+    if let Some(waiting) = &report.waiting {
+        if bar.is_hidden() {
+            eprintln!("waiting: {waiting}");
+        }
+        line = format!("{line}; {waiting}");
+    }
     bar.set_message(line);
 }
 
-fn tell(source: &KnownSource, outcome: &Result<Report>) {
-    match outcome {
-        Ok(report) => {
-            print!("{}: {report}", source.name);
-            if report.quarantined > 0 {
-                println!("What could not be saved: stook quarantine --repository {}", source.name);
-            }
-        }
-        Err(error) => eprintln!("{}: {}", source.name, super::in_words(error)),
+fn tell(source: &KnownSource, report: &Report) {
+    print!("{}: {report}", source.name);
+    if report.in_quarantine > 0 {
+        println!("What could not be saved: stook quarantine --repository {}", source.name);
     }
 }

@@ -122,7 +122,7 @@ impl Import {
         if prefixes.is_empty() {
             bail!("nothing was deleted: the input has no records\nTry: check that it is the right input");
         }
-        let vanished = importer.vanished(&prefixes)?;
+        let vanished = importer.vanished(&prefixes, &[])?;
         // What this import changed was there before too.
         let before = vanished.of + summary.changed + summary.deleted;
         let share = (vanished.records * 100).div_ceil(before.max(1));

@@ -18,6 +18,19 @@ pub(super) enum OutputFormat {
     Xml,
 }
 
+impl OutputFormat {
+    /// What the name of a file promises.
+    pub(super) fn of_name(path: &Path) -> OutputFormat {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        if name.ends_with(".xml") {
+            OutputFormat::Xml
+        } else {
+            OutputFormat::Jsonl
+        }
+    }
+}
+
 /// The JSON object of one record: the shape `stook import` reads.
 #[derive(serde::Serialize)]
 pub(super) struct Line<'a> {
@@ -55,15 +68,32 @@ impl Output {
         })
     }
 
+    /// Gives the file its name, in the place of one that had it.
     pub(super) fn finish(self) -> Result<()> {
+        match self.close()? {
+            Some(path) => std::fs::rename(partial(&path), &path).with_context(|| format!("writing {}", path.display())),
+            None => Ok(()),
+        }
+    }
+
+    /// Leaves what there is under the name of an unfinished file; which that is, if it is one.
+    pub(super) fn break_off(self) -> Result<Option<PathBuf>> {
+        Ok(self.close()?.as_deref().map(partial))
+    }
+
+    /// Writes what is left; the name the file is to have, if it is one.
+    fn close(self) -> Result<Option<PathBuf>> {
         let (file, path) = match self {
-            Output::Standard(mut out) => return Ok(out.flush()?),
+            Output::Standard(mut out) => {
+                out.flush()?;
+                return Ok(None);
+            }
             Output::Plain(file, path) => (file, path),
             Output::Gzip(encoder, path) => (encoder.finish()?, path),
             Output::Zstd(encoder, path) => (encoder.finish()?, path),
         };
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(partial(&path), &path).with_context(|| format!("writing {}", path.display()))
+        Ok(Some(path))
     }
 }
 

@@ -8,13 +8,16 @@ use clap::Args;
 use super::Ending;
 use super::session::{Place, Session};
 
-/// Show what could not be published: file, line and reason
+/// Show what could not be published, where it came from and why
 #[derive(Args)]
 #[command(after_help = "\
-Mend the input and import it again: what then succeeds leaves the quarantine.
+Mend the input and import it again: what then succeeds leaves the quarantine. Records of a source are asked for
+again by its next harvest.
+
 Examples:
   stook quarantine
-  stook quarantine --content          with the beginning of each record
+  stook quarantine -r example         of the source `example`
+  stook quarantine --content          with each record as it came, long ones cut
   stook quarantine --json | jq .reason
   stook quarantine --clear")]
 pub(super) struct Quarantine {
@@ -68,7 +71,11 @@ impl Quarantine {
     }
 
     fn print(&self, out: &mut impl Write, entry: &stook_store::Quarantined) -> io::Result<()> {
-        write!(out, "{}:{}: ", entry.source, entry.line)?;
+        // What was harvested has no lines.
+        match entry.line {
+            0 => write!(out, "{}: ", entry.source)?,
+            line => write!(out, "{}:{line}: ", entry.source)?,
+        }
         if let Some(identifier) = &entry.identifier {
             write!(out, "{identifier}: ")?;
         }

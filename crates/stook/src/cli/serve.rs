@@ -9,7 +9,7 @@ use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use super::Ending;
-use super::session::{Place, open_store};
+use super::session::{Place, existing_configuration, open_store};
 use crate::config::{Config, LogFormat};
 use crate::harvest::source;
 use crate::provider::http::Site;
@@ -37,7 +37,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let config = Config::load(&place.config, self.listen.as_deref())?;
+        let config = existing_configuration(place, self.listen.as_deref())?;
         start_logging(config.server.log_format, "info");
         warn_about_secrets(&config, place);
         run_until_stopped(&config, |_| {})?;

@@ -41,20 +41,16 @@ impl Session {
     /// Opens what `place` names.
     pub(super) fn open(place: &Place) -> Result<Session> {
         // What was harvested without a configuration can be looked at without one.
-        let config = match place.repository {
-            Some(_) => configuration(place)?,
-            None => Config::load(&place.config, None)?,
-        };
-        Session::of(&config, place.repository.as_deref())
+        Session::of(&existing_configuration(place, None)?, place.repository.as_deref())
     }
 
     /// Opens a repository of a configuration.
     pub(super) fn of(config: &Config, name: Option<&str>) -> Result<Session> {
         let formats = config.formats()?;
         let store = open_store(config)?;
-        let source = name.and_then(|name| source::named(&store, name).ok());
-        let settings = match source {
+        let settings = match name.and_then(|name| source::named(&store, name).ok()) {
             Some(source) => source.as_repository(config),
+            None if config.repository.is_empty() => return Err(which_source(&store, name)?),
             None => config.select(name)?.clone(),
         };
         let repository = store.declare_repository(&settings.name)?;
@@ -81,6 +77,16 @@ impl Session {
     }
 }
 
+/// The store holds nothing but sources, and none of them was named.
+fn which_source(store: &Store, name: Option<&str>) -> Result<anyhow::Error> {
+    let sources = source::all(store)?.into_iter().map(|source| source.name);
+    let sources = sources.collect::<Vec<_>>().join(", ");
+    Ok(match name {
+        Some(name) => anyhow!("there is no source {name:?}\nTry: one of {sources}"),
+        None => anyhow!("which source?\nTry: -r NAME, one of {sources}"),
+    })
+}
+
 /// The configuration; without a file, a store beside the place where one would be.
 pub(super) fn configuration(place: &Place) -> Result<Config> {
     if place.config.exists() {
@@ -91,6 +97,22 @@ pub(super) fn configuration(place: &Place) -> Result<Config> {
         store: folder.join("stook.db"),
         ..Config::default()
     })
+}
+
+/// The configuration of what is there already: without a file, that of a store which a harvest has made.
+pub(super) fn existing_configuration(place: &Place, listen: Option<&str>) -> Result<Config> {
+    if place.config.exists() {
+        return Config::load(&place.config, listen);
+    }
+    let mut config = configuration(place)?;
+    if !config.store.exists() {
+        // Says what is missing and how to make it.
+        return Config::load(&place.config, listen);
+    }
+    if let Some(listen) = listen {
+        config.server.listen = listen.to_owned();
+    }
+    Ok(config)
 }
 
 /// The store of a configuration, made if it is not there yet.

@@ -5,8 +5,7 @@ use clap::Args;
 use stook_store::{Span, Store};
 
 use super::Ending;
-use super::session::{Place, Session, open_store};
-use crate::config::Config;
+use super::session::{Place, Session, existing_configuration, open_store};
 use crate::harvest::source::{self, KnownSource};
 use crate::web::landing::grouped;
 
@@ -20,23 +19,17 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let config = Config::load(&place.config, None)?;
-        let mut repositories = Vec::new();
-        for settings in &config.repository {
-            if place.repository.as_ref().is_none_or(|name| *name == settings.name) {
-                repositories.push(describe(&Session::of(&config, Some(&settings.name))?)?);
+        let config = existing_configuration(place, None)?;
+        let (mut repositories, mut sources) = (Vec::new(), Vec::new());
+        match &place.repository {
+            Some(name) => repositories.push(describe(&Session::of(&config, Some(name))?)?),
+            None => {
+                for settings in &config.repository {
+                    repositories.push(describe(&Session::of(&config, Some(&settings.name))?)?);
+                }
+                sources = describe_sources(&open_store(&config)?)?;
             }
         }
-        config.select(
-            place
-                .repository
-                .as_deref()
-                .or(config.repository.first().map(|it| it.name.as_str())),
-        )?;
-        let sources = match place.repository {
-            None => sources(&open_store(&config)?)?,
-            Some(_) => Vec::new(),
-        };
         let bytes = ["", "-wal"].map(|suffix| {
             let mut path = config.store.clone().into_os_string();
             path.push(suffix);
@@ -64,7 +57,7 @@ impl Status {
     }
 }
 
-fn sources(store: &Store) -> Result<Vec<serde_json::Value>> {
+fn describe_sources(store: &Store) -> Result<Vec<serde_json::Value>> {
     let describe = |source: KnownSource| {
         Ok(serde_json::json!({
             "name": source.name,

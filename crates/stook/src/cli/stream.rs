@@ -1,6 +1,9 @@
 //! A harvest without a store: records go straight to a file or to standard output.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use stook_oai::request::{ListRequest, Request};
@@ -22,6 +25,8 @@ pub(super) struct Stream {
     base_url: String,
     xml: Option<(RecordsWriter, Granularity)>,
     outcomes: Vec<Outcome>,
+    /// What was written: some 30 bytes for a record.
+    written: HashSet<(u64, u64)>,
 }
 
 impl Stream {
@@ -32,15 +37,45 @@ impl Stream {
             base_url: base_url.to_owned(),
             xml: None,
             outcomes: Vec::new(),
+            written: HashSet::new(),
         }
     }
 
     /// Ends the document and gives the file its name.
     pub(super) fn finish(mut self) -> Result<()> {
+        self.end_document()?;
+        self.out.finish()
+    }
+
+    /// Ends the document where it is; the unfinished file, if it is one.
+    pub(super) fn break_off(mut self) -> Result<Option<PathBuf>> {
+        self.end_document()?;
+        self.out.break_off()
+    }
+
+    fn end_document(&mut self) -> Result<()> {
         if let Some((writer, _)) = self.xml.take() {
             self.out.write_all(&writer.finish(None))?;
         }
-        self.out.finish()
+        Ok(())
+    }
+
+    /// Whether the very same record has been written before, as when a list had to be begun anew.
+    fn is_repetition(&mut self, record: &Harvested, prefix: &MetadataPrefix) -> bool {
+        let hash = |seed: u64| {
+            let mut hasher = DefaultHasher::new();
+            (
+                seed,
+                prefix.as_str(),
+                record.identifier.as_str(),
+                &record.datestamp_text,
+            )
+                .hash(&mut hasher);
+            (&record.metadata, &record.about).hash(&mut hasher);
+            record.set_specs.iter().for_each(|set| set.as_str().hash(&mut hasher));
+            hasher.finish()
+        };
+        !self.written.insert((hash(0), hash(1)))
     }
 
     fn write_line(&mut self, record: &Harvested, prefix: &MetadataPrefix) -> Result<()> {
@@ -97,6 +132,9 @@ impl Sink for Stream {
     fn deliver(&mut self, delivery: Delivery) -> Result<()> {
         let Some(prefix) = &delivery.prefix else { return Ok(()) };
         for record in &delivery.records {
+            if self.is_repetition(record, prefix) {
+                continue;
+            }
             match self.format {
                 OutputFormat::Jsonl => self.write_line(record, prefix)?,
                 OutputFormat::Xml => self.write_xml(record, prefix, &delivery.harvest_date)?,

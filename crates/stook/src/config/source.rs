@@ -200,6 +200,10 @@ pub fn check_web_address(text: &str) -> Result<()> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         bail!("{text:?} is not at http:// or https://\nTry: {EXAMPLE}");
     }
+    if url.query_pairs().any(|(name, _)| name == "verb") {
+        let (base, _) = text.split_once('?').unwrap_or((text, ""));
+        bail!("{text:?} is a request, not a base URL\nTry: {base}");
+    }
     if url.username() != "" || url.password().is_some() {
         bail!("the url holds a name or password\nTry: the settings user and password");
     }
@@ -232,6 +236,10 @@ mod tests {
             (
                 source(|it| it.url = "http://u:p@example.org/".into()),
                 "user and password",
+            ),
+            (
+                source(|it| it.url = "http://example.org/oai?verb=Identify".into()),
+                "Try: http://example.org/oai",
             ),
             (source(|it| it.prefixes = vec![]), "names no format"),
             (source(|it| it.prefixes = vec!["a b".into()]), "prefixes"),

@@ -79,7 +79,8 @@ impl Client {
     /// When a setting cannot be used.
     pub(super) fn new(source: &Source, contact: &str) -> Result<Client> {
         let base = base_url(&source.url)?;
-        let resolver = Guarded::of(&base);
+        let proxy = proxy(source)?;
+        let resolver = Guarded::of(&base, proxy.as_ref().map(Proxy::host));
         let config = HttpConfig::builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -91,7 +92,7 @@ impl Client {
             .timeout_global(Some(Duration::from_secs(source.answer_timeout_seconds.max(1))))
             .input_buffer_size(128 * 1024)
             .tls_config(tls(source)?)
-            .proxy(proxy(source)?)
+            .proxy(proxy)
             .build();
         let version = env!("CARGO_PKG_VERSION");
         Ok(Client {
@@ -205,6 +206,8 @@ struct Guarded {
     own_host: String,
     /// The source's own addresses, if only we can reach them.
     own_inside: Vec<IpAddr>,
+    /// Named by the operator, so it may be anywhere.
+    proxy_host: Option<String>,
 }
 
 impl fmt::Debug for Guarded {
@@ -222,7 +225,11 @@ impl Resolver for Guarded {
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = DefaultResolver::default().resolve(uri, config, timeout)?;
         let host = uri.host().unwrap_or_default();
-        if !self.own_inside.is_empty() && host.eq_ignore_ascii_case(&self.own_host) {
+        let is_proxy = self
+            .proxy_host
+            .as_ref()
+            .is_some_and(|proxy| host.eq_ignore_ascii_case(proxy));
+        if is_proxy || !self.own_inside.is_empty() && host.eq_ignore_ascii_case(&self.own_host) {
             return Ok(found);
         }
         let mut allowed = self.empty();
@@ -238,7 +245,7 @@ impl Resolver for Guarded {
 }
 
 impl Guarded {
-    fn of(base: &Url) -> Guarded {
+    fn of(base: &Url, proxy_host: Option<&str>) -> Guarded {
         let host = base.host_str().unwrap_or_default();
         let port = base.port_or_known_default().unwrap_or(80);
         let found = (host.trim_matches(['[', ']']), port).to_socket_addrs();
@@ -246,6 +253,7 @@ impl Guarded {
         Guarded {
             own_host: host.to_owned(),
             own_inside: found.map_or_else(|_| Vec::new(), |found| found.filter_map(inside).collect()),
+            proxy_host: proxy_host.map(str::to_owned),
         }
     }
 
@@ -276,6 +284,10 @@ fn base_url(text: &str) -> Result<Url> {
         bail!("{text:?} is not a web address\nTry: the base URL, such as https://example.org/oai");
     }
     url.set_fragment(None);
+    if url.query_pairs().any(|(name, _)| name == "verb") {
+        url.set_query(None);
+        bail!("{text:?} is a request, not a base URL\nTry: {url}");
+    }
     if url.username() != "" || url.password().is_some() {
         bail!("the URL holds a name or password\nTry: the settings user and password");
     }
@@ -372,8 +384,16 @@ fn no_answer(error: &ureq::Error, started: Instant) -> NoAnswer {
         ureq::Error::Protocol(error) if error.to_string().contains("header") => {
             NoAnswer::Permanent(format!("the headers of the answer cannot be read: {error}"))
         }
+        ureq::Error::HostNotFound => NoAnswer::Passing("its host is not known".into()),
+        ureq::Error::Io(io) => NoAnswer::Passing(io_in_words(io)),
         other => NoAnswer::Passing(other.to_string()),
     }
+}
+
+/// Without the numbers that systems give to failures.
+fn io_in_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
 fn insecure(error: &rustls::Error) -> NoAnswer {
@@ -391,7 +411,7 @@ mod tests {
     use super::*;
 
     fn guard(base: &str) -> Guarded {
-        Guarded::of(&Url::parse(base).unwrap())
+        Guarded::of(&Url::parse(base).unwrap(), None)
     }
 
     #[test]

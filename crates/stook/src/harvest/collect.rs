@@ -249,6 +249,7 @@ impl Rest {
             namespace: asked.map_or(String::new(), |asked| asked.namespace.clone()),
             harvest_date: self.harvest_date.clone(),
             quarantined: std::mem::take(&mut self.quarantined),
+            released: Vec::new(),
             notes,
         }
     }

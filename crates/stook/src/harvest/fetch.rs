@@ -4,7 +4,7 @@
 //! window, a fresh list, a person.
 
 use std::io::{BufRead, Read};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
 use stook_oai::MetadataPrefix;
@@ -14,9 +14,9 @@ use stook_oai::response::{EncodingHint, ReadLimits};
 use super::body::Unpacked;
 use super::client::{Answer, Client, NoAnswer};
 use super::page::{self, Entry, Page, Reading, Unreadable};
-use super::polite::Polite;
 use super::quirks::Quirks;
 use super::report::Report;
+use super::run::Outside;
 use crate::config::Source;
 
 /// A body that cannot be read is asked for so many times more.
@@ -27,6 +27,10 @@ const MOST_ATTEMPTS: u32 = 100;
 const HTML_BYTES: u64 = 64 * 1024;
 /// So much of every answer is kept until it is known to be one.
 const HEAD_BYTES: usize = 4_096;
+/// For those who may have the wrong address.
+const LOOK_YOURSELF: &str = "Try: the base URL with ?verb=Identify in a browser";
+/// So many words of a web page tell what it is.
+const WORDS: usize = 15;
 /// No pause between attempts is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
@@ -39,6 +43,8 @@ pub(super) enum Trouble {
     BeyondLimits(String),
     /// It takes too long: a smaller window may help.
     TimedOut(String),
+    /// No connection comes about.
+    Unreachable(String),
     /// The page cannot be made or read: another window, or record by record, may help.
     Broken(String),
     /// The source does not understand the request: asking differently may help.
@@ -60,12 +66,16 @@ impl Trouble {
             Trouble::TooLarge(reason)
             | Trouble::BeyondLimits(reason)
             | Trouble::TimedOut(reason)
+            | Trouble::Unreachable(reason)
             | Trouble::Broken(reason)
             | Trouble::Rejected(reason)
             | Trouble::WebPage(reason)
             | Trouble::Refused(reason) => reason.clone(),
-            Trouble::Later(seconds) => format!("the source asks to be left alone for {seconds} seconds more"),
-            Trouble::Stopped => "stopped".into(),
+            Trouble::Later(seconds) => {
+                let time = indicatif::HumanDuration(Duration::from_secs(*seconds));
+                format!("the source asks to be left alone for {time}")
+            }
+            Trouble::Stopped => "stopped; run it again to go on".into(),
         }
     }
 }
@@ -76,10 +86,8 @@ pub(super) struct Fetcher<'a> {
     pub(super) source: &'a Source,
     /// How it is reached.
     pub(super) client: Client,
-    /// Who else asks the same host.
-    pub(super) polite: &'a Polite,
-    /// Set when the harvest shall end.
-    pub(super) stop: &'a AtomicBool,
+    /// Who else asks the same host, who may stop us, who hears how it goes.
+    pub(super) outside: &'a Outside<'a>,
     /// How often a request that fails is tried again.
     pub(super) retries: u32,
     last_request: Option<Instant>,
@@ -101,12 +109,11 @@ enum Attempt {
 
 impl<'a> Fetcher<'a> {
     /// Asks a source.
-    pub(super) fn new(source: &'a Source, client: Client, polite: &'a Polite, stop: &'a AtomicBool) -> Self {
+    pub(super) fn new(source: &'a Source, client: Client, outside: &'a Outside<'a>) -> Self {
         Fetcher {
             source,
             client,
-            polite,
-            stop,
+            outside,
             retries: source.retries,
             last_request: None,
         }
@@ -161,7 +168,15 @@ impl<'a> Fetcher<'a> {
             waited += wait;
             attempts += 1;
             report.retries += 1;
-            self.sleep(wait)?;
+            report.waiting = Some(format!(
+                "{reason}; again in {} (attempt {})",
+                indicatif::HumanDuration(wait.max(Duration::from_secs(1))),
+                attempts + 1
+            ));
+            (self.outside.progress)(report, None);
+            let slept = self.sleep(wait);
+            report.waiting = None;
+            slept?;
         }
     }
 
@@ -174,7 +189,7 @@ impl<'a> Fetcher<'a> {
         let pause = Duration::from_millis(self.source.pause_milliseconds);
         match self.last_request {
             Some(last) if last.elapsed() < pause => self.sleep(pause - last.elapsed()),
-            _ if self.stop.load(Relaxed) => Err(Trouble::Stopped),
+            _ if self.outside.stop.load(Relaxed) => Err(Trouble::Stopped),
             _ => Ok(()),
         }
     }
@@ -183,7 +198,7 @@ impl<'a> Fetcher<'a> {
     fn sleep(&self, time: Duration) -> Result<(), Trouble> {
         let end = Instant::now() + time;
         loop {
-            if self.stop.load(Relaxed) {
+            if self.outside.stop.load(Relaxed) {
                 return Err(Trouble::Stopped);
             }
             let left = end.saturating_duration_since(Instant::now());
@@ -195,11 +210,11 @@ impl<'a> Fetcher<'a> {
     }
 
     fn attempt(&self, query: &str, quirks: &Quirks, report: &mut Report, on_entry: &mut dyn FnMut(Entry)) -> Attempt {
-        let _place = self.polite.enter(&self.client.host());
+        let _place = self.outside.polite.enter(&self.client.host());
         let answer = match self.client.get(query) {
             Ok(answer) => answer,
             Err(NoAnswer::Passing(reason)) => {
-                return again("connection-failed", reason, Trouble::Broken);
+                return again("connection-failed", reason, Trouble::Unreachable);
             }
             Err(NoAnswer::TimedOut(reason)) => {
                 return Attempt::Again {
@@ -249,7 +264,9 @@ impl<'a> Fetcher<'a> {
             }
             401 | 407 => {
                 report.find("credentials-wanted", format!("HTTP {status}"));
-                let reason = format!("HTTP {status}: the source asks for credentials");
+                let reason = format!(
+                    "HTTP {status}: the source asks for credentials. Try: the settings user and password, or token"
+                );
                 Attempt::Trouble(Trouble::Refused(reason))
             }
             // A bot protection that is hammered closes for longer.
@@ -292,6 +309,7 @@ impl<'a> Fetcher<'a> {
                 report.find("answer-with-http-error", format!("HTTP {status}"));
                 Attempt::Page(Box::new(page))
             }
+            _ if matches!(status, 404 | 410) => otherwise(format!("HTTP {status}: nothing is there. {LOOK_YOURSELF}")),
             _ => otherwise(format!("HTTP {status}")),
         }
     }
@@ -429,7 +447,7 @@ fn text_or(head: &[u8], title: String) -> String {
 fn text_of_html(body: impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = body.take(HTML_BYTES).read_to_end(&mut bytes);
-    let html = String::from_utf8_lossy(&bytes);
+    let html = without_programs(&String::from_utf8_lossy(&bytes));
     let mut text = String::new();
     let mut inside_tag = false;
     for character in html.chars() {
@@ -443,8 +461,22 @@ fn text_of_html(body: impl Read) -> String {
             _ => {}
         }
     }
-    let words: Vec<&str> = text.split_whitespace().take(30).collect();
+    let words: Vec<&str> = text.split_whitespace().take(WORDS).collect();
     words.join(" ")
+}
+
+/// A web page without its styles and scripts.
+fn without_programs(html: &str) -> String {
+    let mut text = html.to_owned();
+    for name in ["style", "script"] {
+        let (start, end) = (format!("<{name}"), format!("</{name}>"));
+        while let Some(from) = text.to_ascii_lowercase().find(&start) {
+            let behind = text[from..].to_ascii_lowercase().find(&end);
+            let to = behind.map_or(text.len(), |behind| from + behind + end.len());
+            text.replace_range(from..to, " ");
+        }
+    }
+    text
 }
 
 /// What a web page instead of an answer means, by what it says.
@@ -454,7 +486,7 @@ fn meaning_of(text: String) -> Trouble {
     if says(&TOO_MUCH) {
         return Trouble::TooLarge(text);
     }
-    let reason = format!("a web page instead of an answer: {text}");
+    let reason = format!("a web page instead of an answer: {text}. {LOOK_YOURSELF}");
     if says(&FOR_A_PERSON) {
         Trouble::Refused(reason)
     } else {

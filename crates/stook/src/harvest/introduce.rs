@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use stook_oai::request::Request;
-use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix};
+use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, SetSpec};
 
 use super::collect::{Collected, Rest};
 use super::fetch::Trouble;
@@ -17,6 +17,10 @@ use super::run::{Ended, Harvest};
 
 /// Sets worth asking for; more are counted as found.
 const MOST_SETS: usize = 200_000;
+/// A source that nobody has ever reached is asked again so often.
+const FIRST_CONTACT_RETRIES: u32 = 2;
+/// Sets named in a message.
+const SETS_NAMED: usize = 10;
 /// Time-outs that are endured before anything is known.
 const MOST_TIMEOUTS: u32 = 2;
 
@@ -36,9 +40,14 @@ impl Harvest<'_> {
     /// When it does not answer at all, or not what is wanted.
     pub(super) fn introduce(&mut self) -> Result<(), Ended> {
         let mut acquaintance = Acquaintance::default();
+        if self.wanted.first_contact {
+            self.fetcher.retries = FIRST_CONTACT_RETRIES.min(self.source.retries);
+        }
         self.identify(&mut acquaintance)?;
+        self.fetcher.retries = self.source.retries;
         self.formats(&mut acquaintance)?;
         self.sets(&mut acquaintance)?;
+        self.report.answered = acquaintance.answered;
         if !acquaintance.answered {
             let reason = format!("the source does not answer: {}", acquaintance.reason);
             return Err(Trouble::Refused(reason).into());
@@ -72,6 +81,11 @@ impl Harvest<'_> {
                 Trouble::Rejected(error.map(|error| error.text.clone()).unwrap_or_default())
             }
             Err(trouble @ (Trouble::Stopped | Trouble::Later(_) | Trouble::Refused(_))) => return Err(trouble.into()),
+            // Who cannot be reached for one question cannot be for the next.
+            Err(Trouble::Unreachable(reason)) => {
+                let reason = format!("the source does not answer: {reason}. Try: check its address");
+                return Err(Trouble::Refused(reason).into());
+            }
             Err(trouble) if matches!(request, Request::Identify) && matches!(trouble, Trouble::WebPage(_)) => {
                 return Err(trouble.into());
             }
@@ -155,13 +169,37 @@ impl Harvest<'_> {
                 break;
             }
         }
-        for set in &self.source.sets {
-            if !seen.is_empty() && !seen.contains(set) {
-                self.report
-                    .find("set-vanished", format!("{set} is not among the sets the source lists"));
-            }
+        for set in self.source.sets.clone() {
+            self.look_for_set(&set)?;
         }
         Ok(())
+    }
+
+    /// A set that is wanted should be among those the source lists, or above them.
+    fn look_for_set(&mut self, set: &str) -> Result<(), Ended> {
+        let parsed = SetSpec::parse(set).map_err(|error| Ended::Failure(error.into()))?;
+        let sets = &self.facts.sets;
+        if sets.is_empty() || sets.contains(&parsed) {
+            return Ok(());
+        }
+        let mut harvested = false;
+        for prefix in &self.source.prefixes {
+            harvested |= self.memory.ledger(prefix, set)?.target.rounds > 0;
+        }
+        if harvested {
+            self.report
+                .find("set-vanished", format!("{set} is not among the sets the source lists"));
+            return Ok(());
+        }
+        if sets.iter().any(|listed| parsed.contains(listed)) {
+            return Ok(());
+        }
+        let mut named: Vec<&str> = sets.iter().take(SETS_NAMED).map(SetSpec::as_str).collect();
+        if sets.len() > SETS_NAMED {
+            named.push("…");
+        }
+        let reason = format!("it has no set {set}, only {}", named.join(", "));
+        Err(Trouble::Refused(reason).into())
     }
 }
 

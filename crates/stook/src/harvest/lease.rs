@@ -20,6 +20,11 @@ pub(super) struct Lease {
     renewing: Option<JoinHandle<()>>,
 }
 
+/// Somebody else harvests the source.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is being harvested by process {1}\nTry: wait until it has finished")]
+pub struct BeingHarvested(pub String, pub u32);
+
 impl Lease {
     /// Takes the lease of a source.
     ///
@@ -30,7 +35,7 @@ impl Lease {
         let held = found.into_iter().find(|(key, _)| key == KEY).map(|(_, text)| text);
         if let Some(holder) = held.as_deref().and_then(Holder::parse).filter(Holder::is_there) {
             let process = holder.process;
-            bail!("{name} is being harvested by process {process}\nTry: wait until it has finished");
+            return Err(BeingHarvested(name.to_owned(), process).into());
         }
         let text = Holder::ourselves().text();
         if !store.swap_note(repository, held.as_deref(), &note(Some(&text)))? {

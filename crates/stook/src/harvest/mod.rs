@@ -42,6 +42,7 @@ pub mod source;
 mod verify;
 mod window;
 
+pub use lease::BeingHarvested;
 pub use polite::Polite;
 pub use quirks::Quirks;
 pub use report::Report;

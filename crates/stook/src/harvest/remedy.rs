@@ -195,6 +195,7 @@ impl Harvest<'_> {
         let advertised = window.advertised.unwrap_or(0);
         if window.advertised.is_some() && !window.by_identifier {
             *self.report.advertised.get_or_insert(0) += advertised;
+            self.report.of_advertised += window.received;
             if advertised != window.received {
                 let example = format!("{advertised} advertised, {} received", window.received);
                 self.report.find("list-size", example);

@@ -1,5 +1,6 @@
 //! What happened during a harvest, for people and for the next harvest.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -19,6 +20,8 @@ pub struct Report {
     pub began: i64,
     /// When it ended; none while it runs, or if it was killed.
     pub ended: Option<i64>,
+    /// Whether the source has answered anything at all.
+    pub answered: bool,
     /// Requests sent, the repeated ones included.
     pub requests: u64,
     /// Requests that had to be repeated.
@@ -39,8 +42,12 @@ pub struct Report {
     pub unchanged: u64,
     /// Records that could not be saved.
     pub quarantined: u64,
+    /// Records of the source that are in quarantine, from earlier harvests too.
+    pub in_quarantine: u64,
     /// How many records the source said there would be, in lists that were completed.
     pub advertised: Option<u64>,
+    /// How many came in those lists, in earlier harvests too.
+    pub of_advertised: u64,
     /// Identifiers compared with the source's own list of them.
     pub verified: u64,
     /// What the source does wrong and we got over, by name.
@@ -49,6 +56,9 @@ pub struct Report {
     pub stopped: Option<String>,
     /// Whether everything the source has was received.
     pub complete: bool,
+    /// What is being waited for, while it runs.
+    #[serde(skip)]
+    pub waiting: Option<String>,
 }
 
 /// One thing that happened, however often.
@@ -89,6 +99,11 @@ impl Report {
         }
     }
 
+    /// Whether nothing that the source has is missing here.
+    pub fn is_exact(&self) -> bool {
+        self.complete && self.quarantined == 0 && self.in_quarantine == 0
+    }
+
     /// How often something was found.
     pub fn found(&self, name: &str) -> u64 {
         self.findings.get(name).map_or(0, |finding| finding.count)
@@ -97,46 +112,43 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let figures = [
+        let mut figures = vec![
             (self.new, "new"),
             (self.changed, "changed"),
             (self.deleted, "deleted"),
             (self.unchanged, "unchanged"),
             (self.quarantined, "quarantined"),
         ];
+        let told: u64 = figures.iter().map(|(count, _)| count).sum();
+        figures.push((self.received.saturating_sub(told), "repeated"));
         let figures: Vec<String> = figures
             .iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{} {what}", grouped(*count)))
             .collect();
-        write!(formatter, "{} records received", grouped(self.received))?;
+        write!(formatter, "{} received", counted(self.received, "record"))?;
         if !figures.is_empty() {
             write!(formatter, ": {}", figures.join(", "))?;
         }
         writeln!(formatter)?;
-        write!(formatter, "{} requests", grouped(self.requests))?;
+        write!(formatter, "{}", counted(self.requests, "request"))?;
         if self.retries > 0 {
             write!(formatter, ", {} of them repeated", grouped(self.retries))?;
         }
-        writeln!(
-            formatter,
-            ", {} pages, {} bytes",
-            grouped(self.pages),
-            grouped(self.bytes)
-        )?;
+        writeln!(formatter, ", {}", counted(self.bytes, "byte"))?;
         if let Some(advertised) = self.advertised {
-            let verdict = if advertised == self.received {
-                "as advertised"
-            } else {
-                "received otherwise"
+            let verdict = match self.of_advertised.cmp(&advertised) {
+                Ordering::Equal => "all of them came".to_owned(),
+                Ordering::Greater => format!("{} more came", grouped(self.of_advertised - advertised)),
+                Ordering::Less => format!("{} fewer came", grouped(advertised - self.of_advertised)),
             };
-            writeln!(formatter, "{} records advertised: {verdict}", grouped(advertised))?;
+            writeln!(formatter, "{} advertised: {verdict}", counted(advertised, "record"))?;
         }
         if self.verified > 0 {
             writeln!(
                 formatter,
-                "{} identifiers compared with the source's",
-                grouped(self.verified)
+                "{} compared with the source's",
+                counted(self.verified, "identifier")
             )?;
         }
         if !self.findings.is_empty() {
@@ -154,6 +166,11 @@ impl fmt::Display for Report {
         }
         match (&self.stopped, self.complete) {
             (Some(reason), _) => writeln!(formatter, "Not complete: {reason}"),
+            (None, true) if self.in_quarantine > 0 => writeln!(
+                formatter,
+                "Complete, but for {} in quarantine.",
+                counted(self.in_quarantine, "record")
+            ),
             (None, true) => writeln!(formatter, "Complete."),
             (None, false) => writeln!(
                 formatter,
@@ -161,6 +178,12 @@ impl fmt::Display for Report {
             ),
         }
     }
+}
+
+/// A number with its noun.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
 }
 
 #[cfg(test)]

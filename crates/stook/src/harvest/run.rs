@@ -34,6 +34,8 @@ pub struct Wanted {
     pub full: bool,
     /// Compare identifiers afterwards and mend the differences.
     pub verify: bool,
+    /// Nobody has ever heard of the source: what fails is more likely a wrong address than a bad day.
+    pub first_contact: bool,
 }
 
 /// What the world outside gives a harvest.
@@ -74,6 +76,22 @@ pub trait Memory {
     /// When it cannot be read.
     fn known(&self, prefix: &MetadataPrefix, identifier: &str) -> Result<Option<Known>>;
 
+    /// The identifiers of records in quarantine, the oldest few.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn quarantined(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Empties the quarantine.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn clear_quarantine(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Begins to compare with what the source lists.
     ///
     /// # Errors
@@ -90,11 +108,11 @@ pub trait Memory {
         Ok(())
     }
 
-    /// What is live here and was not mentioned.
+    /// What is live here, in these sets if there are any, and was not mentioned.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn vanished(&mut self, _: &MetadataPrefix) -> Result<Vanished> {
+    fn vanished(&mut self, _: &MetadataPrefix, _: &[SetSpec]) -> Result<Vanished> {
         Ok(Vanished { records: 0, of: 0 })
     }
 
@@ -168,7 +186,7 @@ impl<'a> Harvest<'a> {
         let client = Client::new(source, outside.contact)?;
         Ok(Harvest {
             source,
-            fetcher: Fetcher::new(source, client, outside.polite, outside.stop),
+            fetcher: Fetcher::new(source, client, outside),
             outside,
             sink,
             memory,
@@ -210,6 +228,12 @@ impl<'a> Harvest<'a> {
     /// Whether nothing is missing.
     fn everything(&mut self) -> Result<bool, Ended> {
         self.introduce()?;
+        if self.wanted.full {
+            // What is still broken will come again.
+            self.memory.clear_quarantine()?;
+        } else {
+            self.retry_quarantined()?;
+        }
         let mut complete = true;
         for prefix in self.source.prefixes.clone() {
             let prefix = MetadataPrefix::parse(&prefix).map_err(|error| Ended::Failure(error.into()))?;

@@ -1,7 +1,7 @@
 //! Record by record: GetRecord, where lists of records cannot be had or have been damaged.
 
 use stook_oai::request::Request;
-use stook_oai::{Granularity, Header, MetadataPrefix, Record, UtcDatetime};
+use stook_oai::{ErrorCode, Granularity, Header, MetadataPrefix, Record, UtcDatetime};
 use stook_store::Known;
 
 use super::collect::{Collected, Rest};
@@ -10,6 +10,7 @@ use super::ledger::{Ledger, Window};
 use super::page::Entry;
 use super::quirks::Quirks;
 use super::run::{DAY, Ended, Harvest, Progress};
+use super::sink::Delivery;
 
 /// After so many records that GetRecord does not give whole either, it is not asked again for damaged ones.
 const MOST_RESCUES_FAILED: u32 = 3;
@@ -43,6 +44,34 @@ impl Harvest<'_> {
         if window.checking {
             self.report
                 .count("recovered", fetched, "records that the list left out");
+        }
+        Ok(())
+    }
+
+    /// Asks once more for what could not be read in earlier harvests.
+    pub(super) fn retry_quarantined(&mut self) -> Result<(), Ended> {
+        let quirks = self.quirks.clone();
+        for identifier in self.memory.quarantined()? {
+            for prefix in self.source.prefixes.clone() {
+                let prefix = MetadataPrefix::parse(&prefix).map_err(|error| Ended::Failure(error.into()))?;
+                match self.get_record(&prefix, &identifier, &quirks)? {
+                    (Err(trouble @ (Trouble::Stopped | Trouble::Later(_))), _) => return Err(trouble.into()),
+                    (Ok(None), mut found) if found.has_record() => {
+                        self.report.received += 1;
+                        self.report
+                            .find("rescued", "in quarantine since an earlier harvest, now whole");
+                        self.deliver(found.delivery(Vec::new()))?;
+                    }
+                    // It is no longer there to be had.
+                    (Ok(Some(error)), _) if error.contains(ErrorCode::IdDoesNotExist.as_str()) => {
+                        self.deliver(Delivery {
+                            released: vec![identifier.clone()],
+                            ..Delivery::default()
+                        })?;
+                    }
+                    _ => {}
+                }
+            }
         }
         Ok(())
     }

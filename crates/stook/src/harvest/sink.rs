@@ -56,6 +56,8 @@ pub struct Delivery {
     pub notes: Vec<Note>,
     /// What could not be saved.
     pub quarantined: Vec<Quarantined>,
+    /// Identifiers in quarantine that are wanted no more.
+    pub released: Vec<String>,
 }
 
 /// Takes deliveries, in order.
@@ -178,6 +180,7 @@ impl Committer {
         for delivery in deliveries {
             beside.notes.extend(delivery.notes);
             beside.quarantined.extend(delivery.quarantined);
+            beside.released.extend(delivery.released);
             let Some(prefix) = delivery.prefix else { continue };
             changes.reserve(delivery.records.len());
             for record in delivery.records {

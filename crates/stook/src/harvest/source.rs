@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
-use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set};
+use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
 use stook_store::{Importer, Known, Note, RepositoryId, Store, Vanished};
 
 use super::lease::Lease;
@@ -24,6 +24,8 @@ const QUIRKS: &str = "quirks";
 const REPORT: &str = "report";
 /// Where the records of a removed source came from: what tells them from a repository of our own.
 const REMOVED: &str = "removed";
+/// Records in quarantine that are asked for again in one harvest.
+const MOST_RETRIED: usize = 100;
 
 /// A source that the store knows.
 #[derive(Clone, Debug)]
@@ -126,8 +128,9 @@ fn now() -> i64 {
 ///
 /// # Errors
 /// When the store cannot be used, or somebody else harvests the source. Whatever the source does is in the report.
-pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
+pub fn harvest(store: &Store, source: &KnownSource, mut wanted: Wanted, outside: &Outside<'_>) -> Result<Report> {
     let verify = wanted.verify;
+    wanted.first_contact = source.report.is_none();
     let repository = store.declare_repository(&source.name)?;
     let _lease = Lease::take(store, repository, &source.name)?;
     let mut memory = StoreMemory {
@@ -156,6 +159,7 @@ pub fn harvest(store: &Store, source: &KnownSource, wanted: Wanted, outside: &Ou
     }
     let (mut report, quirks) = (harvest.report, harvest.quirks);
     report.ended = Some(now());
+    report.in_quarantine = store.quarantine_count(repository)?;
     store.write_notes(repository, &[note(QUIRKS, &quirks)?, note(REPORT, &report)?])?;
     Ok(report)
 }
@@ -191,6 +195,21 @@ impl Memory for StoreMemory {
         Ok(self.store.read()?.known(self.repository, prefix, identifier)?)
     }
 
+    fn quarantined(&self) -> Result<Vec<String>> {
+        let mut identifiers = Vec::new();
+        self.store.quarantined(self.repository, |entry| {
+            if let Some(identifier) = entry.identifier.filter(|_| identifiers.len() < MOST_RETRIED) {
+                identifiers.push(identifier);
+            }
+        })?;
+        Ok(identifiers)
+    }
+
+    fn clear_quarantine(&mut self) -> Result<()> {
+        self.store.clear_quarantine(self.repository)?;
+        Ok(())
+    }
+
     fn begin_comparison(&mut self) -> Result<()> {
         self.importer = Some(self.store.importer(self.repository)?);
         Ok(())
@@ -200,8 +219,8 @@ impl Memory for StoreMemory {
         Ok(self.comparison()?.spare(identifier)?)
     }
 
-    fn vanished(&mut self, prefix: &MetadataPrefix) -> Result<Vanished> {
-        Ok(self.comparison()?.vanished(std::slice::from_ref(prefix))?)
+    fn vanished(&mut self, prefix: &MetadataPrefix, sets: &[SetSpec]) -> Result<Vanished> {
+        Ok(self.comparison()?.vanished(std::slice::from_ref(prefix), sets)?)
     }
 
     fn delete_vanished(&mut self) -> Result<u64> {

@@ -65,7 +65,7 @@ impl Harvest<'_> {
             self.settle()?;
             self.report.verified += listed;
             self.report.count("mended", mended, "records that differed");
-            self.delete_vanished(&prefix, listed)?;
+            self.delete_vanished(&prefix, &sets, listed)?;
         }
         Ok(())
     }
@@ -85,6 +85,7 @@ impl Harvest<'_> {
                     trouble @ (Trouble::TooLarge(_)
                     | Trouble::BeyondLimits(_)
                     | Trouble::TimedOut(_)
+                    | Trouble::Unreachable(_)
                     | Trouble::Broken(_)),
                 )) => {
                     let granularity = self.granularity(&self.quirks);
@@ -168,8 +169,10 @@ impl Harvest<'_> {
         Ok(())
     }
 
-    fn delete_vanished(&mut self, prefix: &MetadataPrefix, listed: u64) -> Result<(), Ended> {
-        let vanished = self.memory.vanished(prefix)?;
+    fn delete_vanished(&mut self, prefix: &MetadataPrefix, sets: &[Option<SetSpec>], listed: u64) -> Result<(), Ended> {
+        // Of what was not asked for, nothing is known.
+        let within: Vec<SetSpec> = sets.iter().flatten().cloned().collect();
+        let vanished = self.memory.vanished(prefix, &within)?;
         if vanished.records == 0 {
             return Ok(());
         }
@@ -180,8 +183,9 @@ impl Harvest<'_> {
                 "{records} of {of} records are no longer listed, {share}%, more than the {allowed}% allowed; \
                  if that is right, set max_deletions={share}"
             );
-            self.report.find("mass-deletion-refused", example);
+            self.report.find("mass-deletion-refused", example.clone());
             self.report.complete = false;
+            self.report.stopped = Some(example);
             return Ok(());
         }
         let deleted = self.memory.delete_vanished()?;

@@ -386,7 +386,11 @@ impl Harvest<'_> {
         let breakdown = match &trouble {
             Trouble::Rejected(_) => Some(false),
             // Some servers crash on what others reject.
-            Trouble::Broken(_) if asked.dates && !progress.dates_work && passage.rejections < 2 => Some(true),
+            Trouble::Broken(_) | Trouble::Unreachable(_)
+                if asked.dates && !progress.dates_work && passage.rejections < 2 =>
+            {
+                Some(true)
+            }
             _ => None,
         };
         if breakdown.is_some_and(|breakdown| self.adapt(asked, &mut passage.trial, breakdown)) {

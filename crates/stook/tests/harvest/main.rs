@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its values has failed")]
 
+mod command;
 mod crash;
 mod faults;
 mod many;

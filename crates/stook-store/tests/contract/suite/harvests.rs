@@ -37,7 +37,7 @@ fn commit(store: &Store, maps: RepositoryId, changes: Vec<Change>, notes: Vec<No
     let batch = store.encoder(maps).encode(changes).unwrap();
     let beside = Beside {
         notes,
-        quarantined: vec![],
+        ..Beside::default()
     };
     store.commit(&batch, &beside).unwrap()
 }
@@ -177,12 +177,51 @@ pub(crate) fn a_record_that_is_published_leaves_the_quarantine<B: Backend>() {
     };
     let nothing = store.encoder(maps).encode(vec![]).unwrap();
     let beside = Beside {
-        notes: vec![],
         quarantined: vec![broken(1), broken(2)],
+        ..Beside::default()
     };
     store.commit(&nothing, &beside).unwrap();
     commit(&store, maps, vec![harvested(1, "A", 7, "x")], vec![]);
     let mut left = Vec::new();
     store.quarantined(maps, |entry| left.push(entry)).unwrap();
     assert_eq!(left, [broken(2)]);
+}
+
+pub(crate) fn a_record_is_quarantined_once_however_often_it_comes<B: Backend>() {
+    let backend = B::create(Hand::at(NEW_YEAR).clock());
+    let store = backend.store();
+    let maps = repository(&store);
+    let broken = |identifier: Option<&str>, excerpt: &str, reason: &str| Quarantined {
+        source: "https://example.org/oai".into(),
+        line: 0,
+        identifier: identifier.map(str::to_owned),
+        reason: reason.into(),
+        excerpt: excerpt.as_bytes().to_vec(),
+    };
+    let commit = |beside: Beside| {
+        let nothing = store.encoder(maps).encode(vec![]).unwrap();
+        store.commit(&nothing, &beside).unwrap();
+    };
+    for reason in ["first", "second"] {
+        commit(Beside {
+            quarantined: vec![
+                broken(Some("a"), "<x/>", reason),
+                broken(None, "<y/>", reason),
+                broken(None, "<z/>", reason),
+            ],
+            ..Beside::default()
+        });
+    }
+    let left = || {
+        let mut left = Vec::new();
+        store.quarantined(maps, |entry| left.push(entry)).unwrap();
+        left
+    };
+    assert_eq!(left().len(), 3);
+    assert!(left().iter().all(|entry| entry.reason == "second"));
+    commit(Beside {
+        released: vec!["a".into(), "never there".into()],
+        ..Beside::default()
+    });
+    assert_eq!(left().len(), 2);
 }

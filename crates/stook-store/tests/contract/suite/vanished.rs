@@ -48,7 +48,7 @@ pub(crate) fn what_the_input_does_not_mention_is_deleted_with_its_sets<B: Backen
     ];
     commit(&store, maps, &mut importer, changes);
     commit(&store, maps, &mut importer, vec![live(4, &["a"], "<map/>")]);
-    let vanished = importer.vanished(&[oai_dc()]).unwrap();
+    let vanished = importer.vanished(&[oai_dc()], &[]).unwrap();
     assert_eq!(vanished, Vanished { records: 5, of: 7 });
     assert_eq!(live_numbers(&store, maps).len(), 9, "finding is not deleting");
     hand.turn(10);
@@ -77,7 +77,10 @@ pub(crate) fn an_input_that_mentions_everything_deletes_nothing<B: Backend>() {
         &mut importer,
         (1..10).rev().map(|n| live(n, &["a"], "<map/>")).collect(),
     );
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 0, of: 9 });
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 0, of: 9 }
+    );
     assert_eq!(importer.delete_vanished(|_| ()).unwrap(), 0);
     assert_eq!(all(&store, maps), before);
 }
@@ -94,15 +97,24 @@ pub(crate) fn asking_twice_counts_the_same_and_later_mentions_count<B: Backend>(
     let (_backend, store, maps, _) = open::<B>();
     let mut importer = store.importer(maps).unwrap();
     commit(&store, maps, &mut importer, vec![live(1, &["a"], "<map/>")]);
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 8, of: 9 });
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 8, of: 9 });
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 8, of: 9 }
+    );
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 8, of: 9 }
+    );
     commit(
         &store,
         maps,
         &mut importer,
         (2..9).map(|n| live(n, &["a"], "<map/>")).collect(),
     );
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 1, of: 9 });
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 1, of: 9 }
+    );
     assert_eq!(importer.delete_vanished(|_| ()).unwrap(), 1);
     assert_eq!(live_numbers(&store, maps), (1..9).collect::<Vec<_>>());
 }
@@ -119,13 +131,13 @@ pub(crate) fn only_the_formats_and_the_repository_of_the_import_are_touched<B: B
 
     let mut importer = store.importer(maps).unwrap();
     commit(&store, maps, &mut importer, vec![live(9, &["a"], "<map/>")]);
-    let vanished = importer.vanished(&[oai_dc(), prefix("unknown")]).unwrap();
+    let vanished = importer.vanished(&[oai_dc(), prefix("unknown")], &[]).unwrap();
     assert_eq!(vanished, Vanished { records: 8, of: 9 });
     importer.delete_vanished(|_| ()).unwrap();
     assert_eq!(live_numbers(&store, maps), [9]);
     assert!(!record(&store, maps, "mods", 1).unwrap().deleted);
     assert!(!one(&store, atlases, 1).deleted);
-    let both = importer.vanished(&[oai_dc(), prefix("mods")]).unwrap();
+    let both = importer.vanished(&[oai_dc(), prefix("mods")], &[]).unwrap();
     assert_eq!(both, Vanished { records: 1, of: 2 });
 }
 
@@ -140,7 +152,7 @@ pub(crate) fn a_spared_record_does_not_vanish_in_any_format<B: Backend>() {
     for number in [1, 2, 1, 777] {
         importer.spare(&identifier(number)).unwrap();
     }
-    let vanished = importer.vanished(&[oai_dc(), prefix("mods")]).unwrap();
+    let vanished = importer.vanished(&[oai_dc(), prefix("mods")], &[]).unwrap();
     assert_eq!(vanished, Vanished { records: 7, of: 10 });
     importer.delete_vanished(|_| ()).unwrap();
     assert_eq!(live_numbers(&store, maps), [1, 2]);
@@ -167,7 +179,10 @@ pub(crate) fn a_spared_record_can_still_be_published_when_it_is_read_after_all<B
         again,
         [Outcome::Repeated { same: false }, Outcome::Repeated { same: true }]
     );
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 7, of: 8 });
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 7, of: 8 }
+    );
 }
 
 pub(crate) fn what_somebody_else_changed_meanwhile_is_not_deleted<B: Backend>() {
@@ -179,7 +194,10 @@ pub(crate) fn what_somebody_else_changed_meanwhile_is_not_deleted<B: Backend>() 
     another
         .apply(maps, vec![live(2, &["a"], "<theirs/>"), live(30, &[], "<theirs/>")])
         .unwrap();
-    assert_eq!(importer.vanished(&[oai_dc()]).unwrap(), Vanished { records: 7, of: 8 });
+    assert_eq!(
+        importer.vanished(&[oai_dc()], &[]).unwrap(),
+        Vanished { records: 7, of: 8 }
+    );
     another
         .apply(maps, vec![live(3, &["a"], "<theirs/>"), deleted(4)])
         .unwrap();
@@ -197,7 +215,7 @@ pub(crate) fn vanished_records_are_all_deleted_even_if_many_of_them_changed_mean
         .apply(maps, (0..numbers).map(|n| live(n, &[], "<map/>")).collect())
         .unwrap();
     let mut importer = store.importer(maps).unwrap();
-    let vanished = importer.vanished(&[oai_dc()]).unwrap();
+    let vanished = importer.vanished(&[oai_dc()], &[]).unwrap();
     assert_eq!(vanished.records, numbers as u64);
     let theirs = (0..4_100).map(|n| live(n, &[], "<theirs/>")).collect();
     backend.another(hand.clock()).apply(maps, theirs).unwrap();
@@ -215,7 +233,7 @@ pub(crate) fn a_record_published_while_deletions_run_stays<B: Backend>() {
         .apply(maps, (0..numbers).map(|n| live(n, &[], "<map/>")).collect())
         .unwrap();
     let mut importer = store.importer(maps).unwrap();
-    importer.vanished(&[oai_dc()]).unwrap();
+    importer.vanished(&[oai_dc()], &[]).unwrap();
     let (another, done) = (backend.another(hand.clock()), AtomicBool::new(false));
     thread::scope(|scope| {
         // Somebody keeps publishing records here and there, most of the time holding the store.
@@ -236,4 +254,27 @@ pub(crate) fn a_record_published_while_deletions_run_stays<B: Backend>() {
         }
     });
     assert_eq!(faults(&store), [] as [&str; 0]);
+}
+
+pub(crate) fn where_only_some_sets_are_asked_for_only_their_records_vanish<B: Backend>() {
+    let backend = B::create(Hand::at(NEW_YEAR).clock());
+    let store = backend.store();
+    let repository = repository(&store);
+    let records = [(1, "maps"), (2, "maps:city"), (3, "maps:city"), (4, "theses")];
+    let changes = records.iter().map(|(number, set)| live(*number, &[set], "<a/>"));
+    store
+        .apply(repository, changes.chain([live(5, &[], "<a/>")]).collect())
+        .unwrap();
+
+    let mut importer = store.importer(repository).unwrap();
+    importer.spare(&identifier(1)).unwrap();
+    let within = sets(&["maps:city", "maps"]);
+    let vanished = importer.vanished(&[oai_dc()], &within).unwrap();
+    assert_eq!(vanished, Vanished { records: 2, of: 3 });
+    let unknown = importer.vanished(&[oai_dc()], &sets(&["nosuch"])).unwrap();
+    assert_eq!(unknown, Vanished { records: 0, of: 0 });
+    importer.vanished(&[oai_dc()], &within).unwrap();
+    assert_eq!(importer.delete_vanished(|_| {}).unwrap(), 2);
+    let deleted = all(&store, repository).into_iter().filter(|record| record.deleted);
+    assert_eq!(deleted.map(|record| record.number()).collect::<Vec<_>>(), [2, 3]);
 }

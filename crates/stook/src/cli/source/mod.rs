@@ -16,8 +16,8 @@ use super::session::{Place, configuration, open_store};
 use super::{Ending, progress};
 use crate::config::{Config, Source};
 use crate::harvest::Quirks;
+use crate::harvest::report::counted;
 use crate::harvest::source::{self, Standing};
-use crate::web::landing::grouped;
 
 pub(super) use self::exchange::may_be_named;
 pub(super) use self::name::name_for;
@@ -149,8 +149,10 @@ fn add(place: &Place, name: &str, url: &str, settings: &[String]) -> Result<()> 
     if let Some(reason) = obstacle(&store, &config, name)? {
         bail!("{reason}\nTry: another name, or stook source list");
     }
-    if let Standing::Left { url } = source::standing(&store, name)? {
-        let (live, _) = source::records(&store, name)?;
+    if let Standing::Left { url } = source::standing(&store, name)?
+        && let (live, _) = source::records(&store, name)?
+        && live > 0
+    {
         println!("Already there, from {url}: {}.", counted(live, "record"));
         if url != settings.url {
             println!(
@@ -197,10 +199,10 @@ fn edit(store: &Store, name: &str, settings: &[String]) -> Result<()> {
 fn remove(store: &Store, name: &str, erase: bool) -> Result<()> {
     match source::standing(store, name)? {
         Standing::Left { .. } if erase => {}
-        Standing::Left { .. } => {
+        Standing::Left { .. } if source::records(store, name)?.0 > 0 => {
             bail!("{name:?} was removed before; only its records are left\nTry: stook source remove {name} --erase")
         }
-        Standing::Source | Standing::Free | Standing::Repository => source::forget(store, name)?,
+        _ => source::forget(store, name)?,
     }
     let (live, deleted) = source::records(store, name)?;
     if !erase {
@@ -221,9 +223,4 @@ fn remove(store: &Store, name: &str, erase: bool) -> Result<()> {
     bar.finish_and_clear();
     println!("{name} is no longer harvested. Erased: {}.", counted(erased, "record"));
     Ok(())
-}
-
-/// A number of things, in words.
-fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }

@@ -5,9 +5,9 @@ use stook_oai::{Datestamp, Granularity};
 use stook_store::Store;
 
 use super::assign::QUIRKS;
-use super::counted;
 use crate::config::Source;
 use crate::harvest::ledger::{self, Ledger, Window, WindowState};
+use crate::harvest::report::counted;
 use crate::harvest::source::{self, KnownSource};
 use crate::web::landing::grouped;
 

@@ -319,7 +319,7 @@ fn rejected_records_that_are_known_do_not_count_as_vanished() {
     .unwrap();
     assert_eq!(summary.is_complete(), Ok(()));
     let prefixes: Vec<_> = summary.prefixes.into_iter().collect();
-    assert_eq!(importer.vanished(&prefixes).unwrap().records, 1);
+    assert_eq!(importer.vanished(&prefixes, &[]).unwrap().records, 1);
 }
 
 #[test]
