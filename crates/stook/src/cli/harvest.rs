@@ -86,6 +86,7 @@ impl Harvest {
             return self.stream(&config, output);
         }
         let store = open_store(&config)?;
+        let known = source::all(&store)?;
         let sources = if self.all { due(&store)? } else { self.named(&store)? };
         if sources.is_empty() {
             println!("No source is due. Try: stook source list");
@@ -119,8 +120,9 @@ impl Harvest {
                 match outcome {
                     Ok(report) => {
                         bar.suspend(|| tell(source, &report));
-                        if source.report.is_none() && !report.answered {
-                            // Nobody has ever heard of it: more likely a slip of the pen than a source.
+                        if known.iter().all(|known| known.name != source.name) && !report.answered {
+                            // Nobody has ever heard of it: more likely a slip of the pen than a source. One that
+                            // was added with its settings is kept: it may just be down.
                             source::forget(&store, &source.name)?;
                         }
                         findings.fetch_add(usize::from(!report.is_exact()), Relaxed);

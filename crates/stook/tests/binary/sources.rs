@@ -215,6 +215,26 @@ fn another_address_is_asked_for_everything_and_the_records_stay() {
 }
 
 #[test]
+fn a_source_that_was_added_stays_if_it_does_not_answer() {
+    let repository = Repository::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/oai", free.local_addr().unwrap());
+    drop(free);
+    repository.fine(&["source", "add", "m", &url, "retries=0", "password=secret"]);
+    repository.ends(1, &["harvest", "m"]);
+    assert!(repository.fine(&["source", "show", "m"]).contains("password"));
+}
+
+#[test]
+fn two_new_addresses_of_one_host_are_two_sources() {
+    let served = Served::new();
+    let repository = Repository::new();
+    repository.fine(&["harvest", &served.url, &format!("{}#again", served.url)]);
+    let listed = repository.fine(&["source", "list"]);
+    assert_eq!(listed.matches("3 records").count(), 2, "{listed}");
+}
+
+#[test]
 fn looking_at_sources_makes_no_store() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
