@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use stook_oai::UtcDatetime;
@@ -13,6 +13,7 @@ use stook_store::Store;
 
 use super::output::{Output, OutputFormat};
 use super::session::{Place, configuration, open_store};
+use super::source::{may_be_named, name_for};
 use super::stream::{NoMemory, Stream};
 use super::{Ending, progress, stop};
 use crate::config::{Config, Source};
@@ -85,6 +86,7 @@ impl Harvest {
             return self.stream(&config, output);
         }
         let store = open_store(&config)?;
+        let known = source::all(&store)?;
         let sources = if self.all { due(&store)? } else { self.named(&store)? };
         if sources.is_empty() {
             println!("No source is due. Try: stook source list");
@@ -118,8 +120,9 @@ impl Harvest {
                 match outcome {
                     Ok(report) => {
                         bar.suspend(|| tell(source, &report));
-                        if source.report.is_none() && !report.answered {
-                            // Nobody has ever heard of it: more likely a slip of the pen than a source.
+                        if known.iter().all(|known| known.name != source.name) && !report.answered {
+                            // Nobody has ever heard of it: more likely a slip of the pen than a source. One that
+                            // was added with its settings is kept: it may just be down.
                             source::forget(&store, &source.name)?;
                         }
                         findings.fetch_add(usize::from(!report.is_exact()), Relaxed);
@@ -223,7 +226,7 @@ impl Harvest {
             let mut source = match found {
                 Some(source) => source.clone(),
                 None if text.contains("://") => KnownSource {
-                    name: name_for(text, &known)?,
+                    name: name_for(text, |name| may_be_named(store, name, text))?,
                     settings: Source {
                         url: text.clone(),
                         ..Source::default()
@@ -279,26 +282,6 @@ fn due(store: &Store) -> Result<Vec<KnownSource>> {
         every > 0 && finished.is_none_or(|ended| ended + every <= now)
     });
     Ok(sources)
-}
-
-/// A name made of the URL, unlike all others.
-pub(super) fn name_for(url: &str, known: &[KnownSource]) -> Result<String> {
-    let url = url::Url::parse(url).with_context(|| format!("{url:?} is not a URL"))?;
-    let Some(host) = url.host_str() else {
-        bail!("{url} names no host");
-    };
-    let plain = |text: &str| -> String {
-        let plain = text
-            .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
-        plain.collect::<String>().trim_matches('-').to_owned()
-    };
-    let short = plain(host.trim_start_matches("www."));
-    let long = format!("{short}-{}", plain(url.path()));
-    let numbered = (2..).map(|number| format!("{short}-{number}"));
-    let free = |name: &String| known.iter().all(|source| source.name != *name);
-    let name = [short.clone(), long].into_iter().chain(numbered).find(free);
-    name.context("no name is free")
 }
 
 fn date(text: &str) -> Result<UtcDatetime, String> {

@@ -7,6 +7,7 @@
 
 mod check;
 pub mod settings;
+mod source;
 pub mod text;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ pub use settings::{
     Access, Branding, Coding, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network, Repository, Rights,
     Server, Source, User,
 };
+pub use source::check_web_address;
 pub use text::{commented, documentation};
 
 /// The whole file.

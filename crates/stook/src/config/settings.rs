@@ -160,9 +160,9 @@ settings! {
         url: String = String::new(),
             "Its base URL.";
         prefixes: Vec<String> = vec!["oai_dc".into()],
-            "The formats to harvest.";
+            "The formats to harvest, as a,b; `prefix` is accepted too.";
         sets: Vec<String> = vec![],
-            "The sets to harvest; none means everything.";
+            "The sets to harvest, as a,b; none means everything. `set` is accepted too.";
         from: String = String::new(),
             "Only records changed since this date.";
         until: String = String::new(),
@@ -194,7 +194,7 @@ settings! {
         max_redirects: u32 = 5,
             "How many redirects are followed.";
         max_deletions: u8 = 10,
-            "Percentage of the records that `--verify` may delete without being told.";
+            "Percentage of the records, 0 to 100, that `--verify` may delete without being told.";
         strict: bool = false,
             "Refuse what breaks the protocol instead of reading it all the same.";
         user: String = String::new(),
@@ -204,9 +204,9 @@ settings! {
         token: String = String::new(),
             "Bearer token, instead of name and password.";
         headers: Vec<String> = vec![],
-            "More request headers, as \"Name: value\".";
+            "More request headers, as Name: value; as [\"Name: value\"] where a value has commas.";
         proxy: String = String::new(),
-            "URL of an HTTP proxy. Empty: as the environment says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).";
+            "URL of a proxy at http:// or https://. Empty: as the environment says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).";
         ca_file: String = String::new(),
             "File of certificates (PEM) to trust instead of the usual authorities.";
         accept_bad_certificates: bool = false,

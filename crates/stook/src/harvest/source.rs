@@ -1,5 +1,7 @@
 //! A source in the store: its settings, its quirks, its last report, and a harvest of it.
 
+mod leave;
+
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,9 +17,13 @@ use super::run::{Harvest, Memory, Outside, Wanted};
 use super::sink::{Place, StoreSink};
 use crate::config::{Config, Repository, Source};
 
+pub use leave::{Standing, erase, forget, records, standing, start_over};
+
 const SETTINGS: &str = "source";
 const QUIRKS: &str = "quirks";
 const REPORT: &str = "report";
+/// Where the records of a removed source came from: what tells them from a repository of our own.
+const REMOVED: &str = "removed";
 /// Records in quarantine that are asked for again in one harvest.
 const MOST_RETRIED: usize = 100;
 
@@ -92,13 +98,17 @@ pub fn named(store: &Store, name: &str) -> Result<KnownSource> {
     })
 }
 
-/// Keeps a source.
+/// Keeps a source; one that was removed is there again with its records.
 ///
 /// # Errors
 /// When the store cannot be written.
 pub fn keep(store: &Store, name: &str, settings: &Source, quirks: &Quirks) -> Result<()> {
     let repository = store.declare_repository(name)?;
-    store.write_notes(repository, &[note(SETTINGS, settings)?, note(QUIRKS, quirks)?])?;
+    let back = Note {
+        key: REMOVED.to_owned(),
+        text: None,
+    };
+    store.write_notes(repository, &[note(SETTINGS, settings)?, note(QUIRKS, quirks)?, back])?;
     Ok(())
 }
 
@@ -218,60 +228,28 @@ impl Memory for StoreMemory {
     }
 }
 
-/// Forgets a source and its ledger. Its records stay.
-///
-/// # Errors
-/// When there is none, or the store cannot be written.
-pub fn forget(store: &Store, name: &str) -> Result<()> {
-    named(store, name)?;
-    let repository = store.repository(name)?;
-    let notes: Vec<Note> = store
-        .notes(repository, "")?
-        .into_iter()
-        .map(|(key, _)| Note { key, text: None })
-        .collect();
-    Ok(store.write_notes(repository, &notes)?)
-}
-
 /// Whether the settings can be used at all.
 ///
 /// # Errors
 /// With what is wrong and what to try.
 pub fn check(settings: &Source) -> Result<()> {
-    super::client::Client::new(settings, "")?;
-    for prefix in &settings.prefixes {
-        MetadataPrefix::parse(prefix).with_context(|| format!("prefix {prefix:?}"))?;
-    }
-    for set in &settings.sets {
-        SetSpec::parse(set).with_context(|| format!("set {set:?}"))?;
-    }
-    for date in [&settings.from, &settings.until] {
-        if !date.is_empty() {
-            stook_oai::UtcDatetime::parse(date).with_context(|| format!("date {date:?}"))?;
-        }
+    settings.check()?;
+    // A client looks its host up, which takes time and says nothing about settings; only these need one to be tried.
+    if !(settings.ca_file.is_empty() && settings.proxy.is_empty()) {
+        super::client::Client::new(settings, "")?;
     }
     Ok(())
 }
 
-/// The settings as they may be shown.
+/// Whether quirks set by hand can be used.
 ///
 /// # Errors
-/// None that are known.
-pub fn without_secrets(settings: &Source) -> Result<serde_json::Value> {
-    let mut value = serde_json::to_value(settings)?;
-    for secret in ["password", "token"] {
-        if value[secret] != "" {
-            value[secret] = "(secret)".into();
-        }
+/// With what is wrong and what to try.
+pub fn check_quirks(quirks: &Quirks) -> Result<()> {
+    if let Some(name) = &quirks.encoding
+        && encoding_rs::Encoding::for_label_no_replacement(name.as_bytes()).is_none()
+    {
+        bail!("quirk.encoding={name:?} is not a known encoding\nTry: quirk.encoding=windows-1250, iso-8859-2 or utf-8");
     }
-    if let Some(headers) = value["headers"].as_array_mut() {
-        for header in headers {
-            let name = header
-                .as_str()
-                .and_then(|header| header.split(':').next())
-                .unwrap_or_default();
-            *header = format!("{name}: (secret)").into();
-        }
-    }
-    Ok(value)
+    Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod commands;
 mod crash;
+mod sources;
 
 use std::fs;
 use std::path::{Path, PathBuf};
