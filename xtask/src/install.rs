@@ -33,6 +33,11 @@ const TEST_TOOLS: &[Tool] = &[
         probe: &["xmllint", "--version"],
         packages: &["libxml2-utils"],
     },
+    Tool {
+        what: "PostgreSQL, for the store on a server; the tests start servers of their own",
+        probe: &["sh", "-c", "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb"],
+        packages: &["postgresql"],
+    },
     PYTHON,
     Tool {
         what: "Node.js, for the npm harvester",

@@ -10,6 +10,7 @@ use stook_oai::MetadataPrefix;
 
 use crate::body::{Dictionary, Digest};
 use crate::encode::Batch;
+use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::{Outcome, Position, Quarantined, RepositoryId, StoreError, StoredRecord};
 
@@ -18,12 +19,16 @@ use crate::{Outcome, Position, Quarantined, RepositoryId, StoreError, StoredReco
 pub(crate) enum Backend {
     /// In a file.
     Sqlite(Arc<Sqlite>),
+    /// On a server.
+    Postgres(Arc<Postgres>),
 }
 
 /// A consistent view of one of them.
 pub(crate) enum View {
     /// Of a file.
     Sqlite(sqlite::Snapshot),
+    /// Of a server.
+    Postgres(Box<postgres::Snapshot>),
 }
 
 /// The same call on whichever back end, or view of one, is at hand.
@@ -31,6 +36,7 @@ macro_rules! each {
     ($kind:ident, $any:expr, $it:ident => $call:expr) => {
         match $any {
             $crate::backend::$kind::Sqlite($it) => $call,
+            $crate::backend::$kind::Postgres($it) => $call,
         }
     };
 }
@@ -42,6 +48,7 @@ impl Backend {
     pub(crate) fn view(&self) -> Result<View, StoreError> {
         Ok(match self {
             Backend::Sqlite(sqlite) => View::Sqlite(sqlite::Snapshot::new(sqlite.clone())?),
+            Backend::Postgres(postgres) => View::Postgres(Box::new(postgres::Snapshot::new(postgres.clone())?)),
         })
     }
 
@@ -81,8 +88,12 @@ impl Backend {
     }
 
     /// The formats and identifiers of the records that are still at these positions.
-    pub(crate) fn records_at(&self, positions: &[Position]) -> Result<Vec<(i64, String)>, StoreError> {
-        each!(Backend, self, it => it.records_at(positions))
+    pub(crate) fn records_at(
+        &self,
+        repository: RepositoryId,
+        positions: &[Position],
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        each!(Backend, self, it => it.records_at(repository, positions))
     }
 
     pub(crate) fn quarantine(&self, repository: RepositoryId, entries: &[Quarantined]) -> Result<(), StoreError> {

@@ -36,12 +36,15 @@ const PAUSE: Duration = Duration::from_micros(50);
 
 /// Where the time comes from; tests hand in one that jumps.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Datestamp + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> Datestamp + Send + Sync>,
+    is_system: bool,
+}
 
 impl Clock {
     /// The system's clock.
     pub fn system() -> Clock {
-        Clock::new(|| {
+        let clock = Clock::new(|| {
             let seconds = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_secs());
@@ -49,12 +52,19 @@ impl Clock {
                 .ok()
                 .and_then(Datestamp::from_unix)
                 .unwrap_or_default()
-        })
+        });
+        Clock {
+            is_system: true,
+            ..clock
+        }
     }
 
     /// A clock of one's own.
     pub fn new(now: impl Fn() -> Datestamp + Send + Sync + 'static) -> Clock {
-        Clock(Arc::new(now))
+        Clock {
+            now: Arc::new(now),
+            is_system: false,
+        }
     }
 
     /// A clock that stands still.
@@ -64,7 +74,12 @@ impl Clock {
 
     /// The time, to the second.
     pub fn now(&self) -> Datestamp {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// Whether it is the system's: then a server's own is as good, and the same for everybody.
+    pub(crate) fn is_system(&self) -> bool {
+        self.is_system
     }
 }
 

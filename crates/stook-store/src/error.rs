@@ -47,6 +47,15 @@ pub enum StoreError {
     /// Another program holds the store for longer than we wait.
     #[error("the store is held by another program")]
     Busy,
+    /// The server that holds the store cannot be reached, or has sent us away.
+    #[error("the database server is not there: {0}")]
+    Unreachable(String),
+    /// This kind of store leaves it to others.
+    #[error("a store on a server cannot do this: {0}")]
+    LeftToServer(&'static str),
+    /// What was given is not an address of a server.
+    #[error("this is not the address of a database: {0}")]
+    Address(String),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -78,6 +87,9 @@ impl StoreError {
             Self::DiskFull => "free some space and run the command again; it continues",
             Self::NotWritable(_) => "check the owner and permissions of the store and its folder",
             Self::Busy => "wait for the other program, or stop it",
+            Self::Unreachable(_) => "see that the server runs and lets us in; we go on by ourselves when it is back",
+            Self::LeftToServer(_) => "use the server's own tools: pg_dump --schema=stook",
+            Self::Address(_) => "write it as postgres://user@host/database",
             Self::Damaged(_) => "restore a backup; `stook check` lists what is wrong",
             Self::Io { .. } => "check the path and its permissions",
             Self::Database(_) => "run `stook check`",
@@ -86,7 +98,7 @@ impl StoreError {
 
     /// Whether the same call may succeed later without anybody mending anything here.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Busy | Self::DiskFull)
+        matches!(self, Self::Busy | Self::DiskFull | Self::Unreachable(_))
     }
 
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
@@ -112,6 +124,33 @@ impl From<rusqlite::Error> for StoreError {
             }
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
             _ => StoreError::Database(error.to_string()),
+        }
+    }
+}
+
+impl From<postgres::Error> for StoreError {
+    fn from(error: postgres::Error) -> StoreError {
+        use postgres::error::SqlState;
+        let text = crate::postgres::describe(&error);
+        let Some(code) = error.code() else {
+            // Not the server but the way to it: a connection that does not come about, or has been cut.
+            return StoreError::Unreachable(text);
+        };
+        match *code {
+            SqlState::DISK_FULL => StoreError::DiskFull,
+            SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE => {
+                StoreError::Busy
+            }
+            SqlState::INSUFFICIENT_PRIVILEGE => StoreError::NotWritable(text),
+            SqlState::ADMIN_SHUTDOWN
+            | SqlState::CRASH_SHUTDOWN
+            | SqlState::CANNOT_CONNECT_NOW
+            | SqlState::IDLE_SESSION_TIMEOUT
+            | SqlState::TOO_MANY_CONNECTIONS
+            // A server that has become a replica: another is the primary now.
+            | SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unreachable(text),
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Damaged(text),
+            _ => StoreError::Database(text),
         }
     }
 }

@@ -38,16 +38,21 @@ impl Importer {
     /// Commits a batch: durable when this returns.
     pub(crate) fn commit(&mut self, batch: &Batch) -> Result<Vec<Outcome>, StoreError> {
         let Importer { own, seen, .. } = self;
+        // Seen only when the batch is committed: a back end may have to try several times.
+        let mut unchanged = Vec::new();
         let mut screen = |existing: &Existing, same: bool| {
             if own.contains(existing.position) || seen.contains(existing.position)? {
                 return Ok(Some(Outcome::Repeated { same }));
             }
             if same {
-                seen.insert(existing.position)?;
+                unchanged.push(existing.position);
             }
             Ok(None)
         };
         let (outcomes, published) = self.backend.commit(batch, &mut screen)?;
+        for position in unchanged {
+            self.seen.insert(position)?;
+        }
         if outcomes.iter().any(|outcome| outcome.is_published()) {
             self.own.push(published.first, published.last);
         }
@@ -163,7 +168,7 @@ impl Importer {
             .prepare_cached("DELETE FROM vanished WHERE position <= ?1")?
             .execute([last.to_sql()])?;
         // A record another program changed meanwhile is no longer there, and is not ours to delete.
-        let found = self.backend.records_at(&positions)?;
+        let found = self.backend.records_at(self.repository, &positions)?;
         let changes = found.into_iter().map(|(format, identifier)| Encoded {
             format,
             identifier,
@@ -221,7 +226,7 @@ impl Seen {
 
     fn insert(&self, position: Position) -> Result<(), StoreError> {
         self.database
-            .prepare_cached("INSERT INTO seen VALUES (?1)")?
+            .prepare_cached("INSERT OR IGNORE INTO seen VALUES (?1)")?
             .execute([position.to_sql()])?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Where records live: commit, stamp, list.
 //!
 //! Enters: [`Change`]s, records as they shall be from now on. Leaves: [`Snapshot`]s, consistent views from which answers
-//! are made page by page. This is the only crate that knows SQL; it never parses XML and never opens a socket.
+//! are made page by page. This is the only crate that knows SQL; it never parses XML.
 //!
 //! What a store promises, whatever its back end:
 //!
@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod address;
 mod backend;
 mod body;
 mod change;
@@ -47,6 +48,7 @@ mod encode;
 mod error;
 mod import;
 mod position;
+mod postgres;
 mod sqlite;
 mod store;
 
@@ -57,10 +59,12 @@ extern crate self as stook_store;
 #[path = "../tests/promises.rs"]
 mod promises_with_small_segments;
 
+pub use address::StoreAddress;
 pub use change::{Change, Content, Known, Note, Origin, Outcome};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use position::Position;
+pub use postgres::PostgresAddress;
 pub use store::{
     Batch, Beside, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
     StoredRecord, Vanished,

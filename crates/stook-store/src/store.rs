@@ -9,6 +9,7 @@ use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetS
 
 use crate::backend::{Backend, View, each};
 use crate::body::{Decompressor, Dictionary};
+use crate::postgres::{Postgres, PostgresAddress};
 use crate::sqlite::Sqlite;
 use crate::{Change, Clock, Known, Note, Outcome, Position, StoreError};
 use crate::{encode, import};
@@ -19,7 +20,10 @@ pub struct RepositoryId(pub(crate) i64);
 
 /// A list of this store: the records of one format, or of one format and set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct List(pub(crate) i64);
+pub struct List {
+    pub(crate) repository: RepositoryId,
+    pub(crate) id: i64,
+}
 
 /// A stretch of a list: past `after`, up to and including `through`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,9 +165,28 @@ impl Store {
         })
     }
 
+    /// Opens a store on a PostgreSQL server, making it or bringing its layout up to date where that is allowed. Times
+    /// are by the server's clock if `clock` is the system's.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not allow it.
+    pub fn connect(address: &PostgresAddress, clock: Clock) -> Result<Store, StoreError> {
+        Ok(Store {
+            backend: Backend::Postgres(Arc::new(Postgres::open(address.clone(), clock)?)),
+        })
+    }
+
     /// Where the store is, for messages.
     pub fn place(&self) -> String {
         each!(Backend, &self.backend, it => it.place())
+    }
+
+    /// How much room it takes, in bytes.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub fn bytes(&self) -> Result<u64, StoreError> {
+        each!(Backend, &self.backend, it => it.bytes())
     }
 
     /// The key that signs resumption tokens: the same for every process that opens this store.

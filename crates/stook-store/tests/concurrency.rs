@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use fixture::harvester::Harvester;
 use fixture::*;
 use stook_oai::Granularity;
-use stook_store::{Change, Clock, RepositoryId, Store};
+use stook_store::{Change, Clock, RepositoryId, Store, StoreAddress};
+use testserver::Server;
 
 const WRITERS: usize = 3;
 const HARVESTERS: usize = 4;
@@ -89,10 +90,13 @@ fn differences(copied: &[Seen], final_state: &[Seen]) -> Vec<String> {
 /// Runs writers and harvesters on a store, each with a handle of its own, then compares.
 fn run(clock: &Clock) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("records.db");
-    let store = Store::create(&path, clock.clone()).unwrap();
+    run_on(&StoreAddress::File(folder.path().join("records.db")), clock);
+}
+
+fn run_on(address: &StoreAddress, clock: &Clock) {
+    let store = address.open(clock.clone()).unwrap();
     let maps = repository(&store);
-    let open = || Store::open(&path, clock.clone()).unwrap();
+    let open = || address.open(clock.clone()).unwrap();
     let (began, written) = (Instant::now(), AtomicBool::new(false));
     let (commits, lists) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let enough = || {
@@ -184,6 +188,7 @@ fn with_clock_driver(hand: &Hand, step: impl Fn(&mut Dice) -> i64 + Sync, work: 
 
 /// Names the store to the process that is to write into it.
 const WRITER_STORE: &str = "STOOK_TEST_WRITER_STORE";
+const WRITER_CLOCK: &str = "STOOK_TEST_WRITER_CLOCK";
 const WRITER_NUMBER: &str = "STOOK_TEST_WRITER_NUMBER";
 
 /// A clock that several processes share: the number in a file.
@@ -194,18 +199,15 @@ fn clock_in(file: PathBuf) -> Clock {
     })
 }
 
-fn clock_file(store: &Path) -> PathBuf {
-    store.with_extension("time")
-}
-
 /// Not a test of its own: what a writing process of the tests below does.
 #[test]
 fn writer_process() {
-    let Some(path) = std::env::var_os(WRITER_STORE).map(PathBuf::from) else {
+    let (Ok(address), Some(time)) = (std::env::var(WRITER_STORE), std::env::var_os(WRITER_CLOCK)) else {
         return;
     };
+    let address: StoreAddress = address.parse().unwrap();
     let writer: usize = std::env::var(WRITER_NUMBER).unwrap().parse().unwrap();
-    let store = Store::open(&path, clock_in(clock_file(&path))).unwrap();
+    let store = address.open(clock_in(PathBuf::from(time))).unwrap();
     let maps = store.repository("maps").unwrap();
     let mut dice = Dice::new(writer as u64 + 1);
     for commit in 0.. {
@@ -219,10 +221,11 @@ fn writer_process() {
 }
 
 /// Starts a writing process, and a thread that counts what it says it has committed.
-fn start_writer(store: &Path, writer: usize) -> (Child, thread::JoinHandle<usize>) {
+fn start_writer(address: &str, time: &Path, writer: usize) -> (Child, thread::JoinHandle<usize>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["writer_process", "--exact", "--nocapture"])
-        .env(WRITER_STORE, store)
+        .env(WRITER_STORE, address)
+        .env(WRITER_CLOCK, time)
         .env(WRITER_NUMBER, writer.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -239,15 +242,44 @@ fn start_writer(store: &Path, writer: usize) -> (Child, thread::JoinHandle<usize
 #[test]
 fn writing_processes_killed_at_any_moment_lose_no_commit_and_no_harvester_misses_one() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("records.db");
-    let clock = clock_in(clock_file(&path));
-    let store = Store::create(&path, clock.clone()).unwrap();
+    kill_writers(folder.path().join("records.db").to_str().unwrap());
+}
+
+#[test]
+fn nor_do_they_on_a_server() {
+    kill_writers(&Server::shared().fresh_url());
+}
+
+#[test]
+fn many_handles_on_a_server_with_a_clock_that_jumps() {
+    let address = StoreAddress::Server(Server::shared().fresh_url());
+    let hand = Hand::at(NEW_YEAR);
+    let dice = std::sync::Mutex::new(Dice::new(9));
+    let clock = Clock::new(move || {
+        let step = [0, 0, 0, 1, 2, -1, -2, 30, -25][dice.lock().unwrap().below(9)];
+        hand.turn(step);
+        datestamp(hand.now())
+    });
+    run_on(&address, &clock);
+}
+
+#[test]
+fn many_handles_on_a_server_by_its_own_clock() {
+    run_on(&StoreAddress::Server(Server::shared().fresh_url()), &Clock::system());
+}
+
+fn kill_writers(address: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let time = folder.path().join("time");
+    let clock = clock_in(time.clone());
+    let place: StoreAddress = address.parse().unwrap();
+    let store = place.open(clock.clone()).unwrap();
     let maps = repository(&store);
     let (hand, written, lists) = (Hand::at(NEW_YEAR), AtomicBool::new(false), AtomicUsize::new(0));
     let (copies, commits) = thread::scope(|scope| {
         let harvesters: Vec<_> = (0..HARVESTERS)
             .map(|at| {
-                let store = Store::open(&path, clock.clone()).unwrap();
+                let store = place.open(clock.clone()).unwrap();
                 let (written, lists) = (&written, &lists);
                 scope.spawn(move || harvest(&store, maps, at, lists, || written.load(Ordering::SeqCst)))
             })
@@ -256,12 +288,12 @@ fn writing_processes_killed_at_any_moment_lose_no_commit_and_no_harvester_misses
         let mut commits = Vec::new();
         for round in 0..4 {
             let writers: Vec<_> = (0..WRITERS)
-                .map(|at| start_writer(&path, round * WRITERS + at))
+                .map(|at| start_writer(address, &time, round * WRITERS + at))
                 .collect();
             let end = Instant::now() + Duration::from_millis(400 + dice.below(200) as u64);
             while Instant::now() < end {
                 hand.turn([1, 1, 3, -2, 0, 20, -15][dice.below(7)]);
-                fs::write(clock_file(&path), hand.now().to_le_bytes()).unwrap();
+                fs::write(&time, hand.now().to_le_bytes()).unwrap();
                 thread::sleep(Duration::from_micros(500));
             }
             for (mut child, count) in writers {

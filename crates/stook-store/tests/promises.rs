@@ -67,32 +67,53 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn live_through(mut world: World, steps: &[Step], ends: &[(i64, i64)]) {
+    for step in steps {
+        world.take(step);
+    }
+    world.settle();
+    // Ranges between datestamps that occur, and a second beside them.
+    let mut stamps: Vec<i64> = world.model.records.values().map(|known| known.datestamp).collect();
+    stamps.push(NEW_YEAR);
+    stamps.sort_unstable();
+    let end = |at: i64| stamps[usize::try_from(at).unwrap() % stamps.len()] + at % 3 - 1;
+    let ranges: Vec<(i64, i64)> = ends.iter().map(|(from, until)| (end(*from), end(*until))).collect();
+    world.compare_all(&ranges);
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        max_shrink_time: 10_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_time: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(48))]
 
     #[test]
     fn no_history_makes_a_harvester_miss_repeat_or_misread_anything(
         steps in vec(step(), 1..70),
         ends in vec((0..12_i64, 0..12_i64), 4),
     ) {
-        let mut world = World::new();
-        for step in &steps {
-            world.take(step);
-        }
-        world.settle();
-        // Ranges between datestamps that occur, and a second beside them.
-        let mut stamps: Vec<i64> = world.model.records.values().map(|known| known.datestamp).collect();
-        stamps.push(NEW_YEAR);
-        stamps.sort_unstable();
-        let end = |at: i64| stamps[usize::try_from(at).unwrap() % stamps.len()] + at % 3 - 1;
-        let ranges: Vec<(i64, i64)> = ends.iter().map(|(from, until)| (end(*from), end(*until))).collect();
-        world.compare_all(&ranges);
+        live_through(World::in_file(), &steps, &ends);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(10))]
+
+    #[test]
+    fn nor_does_it_on_a_server(steps in vec(step(), 1..70), ends in vec((0..12_i64, 0..12_i64), 4)) {
+        live_through(World::on_server(), &steps, &ends);
     }
 }
 
 #[test]
 fn a_harvester_of_days_and_one_of_seconds_end_with_the_same() {
-    let mut world = World::new();
+    let mut world = World::in_file();
     for round in 0..12 {
         let acts = (0..NUMBERS)
             .filter(|number| (number + round) % 3 == 0)

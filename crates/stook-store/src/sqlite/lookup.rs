@@ -83,7 +83,7 @@ impl Sqlite {
     }
 
     /// The formats and identifiers of the records that are still at these positions.
-    pub(crate) fn records_at(&self, positions: &[Position]) -> Result<Vec<(i64, String)>, StoreError> {
+    pub(crate) fn records_at(&self, _: RepositoryId, positions: &[Position]) -> Result<Vec<(i64, String)>, StoreError> {
         let reader = self.reader()?;
         let mut found = Vec::with_capacity(positions.len());
         {

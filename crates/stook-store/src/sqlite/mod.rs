@@ -99,6 +99,17 @@ impl Sqlite {
         self.path.display().to_string()
     }
 
+    /// How much room the file takes, and the log beside it.
+    #[expect(clippy::unnecessary_wraps, reason = "as a server must")]
+    pub(crate) fn bytes(&self) -> Result<u64, StoreError> {
+        let sizes = ["", "-wal"].map(|suffix| {
+            let mut path = self.path.clone().into_os_string();
+            path.push(suffix);
+            std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+        });
+        Ok(sizes.iter().sum())
+    }
+
     /// Runs `work` in one write transaction: all of it is kept, durably, or none.
     fn write<T>(&self, work: impl FnOnce(&Write<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // First the flight, then the clock inside it, then the transaction: a reader that sees no flight and

@@ -119,7 +119,7 @@ impl Snapshot {
                 |row| row.get(0),
             )
             .optional()?;
-        Ok(found.map(List))
+        Ok(found.map(|id| List { repository, id }))
     }
 
     /// How many records of a format are deleted.
@@ -164,10 +164,10 @@ impl Snapshot {
         let mut page = Page::default();
         let mut enough = limit == 0;
         let mut dictionary: Option<Arc<Dictionary>> = None;
-        let mut segments = segments.query((list.0, span.after.to_sql(), span.through.to_sql()))?;
+        let mut segments = segments.query((list.id, span.after.to_sql(), span.through.to_sql()))?;
         while let Some(segment) = segments.next()? {
             let segment: i64 = segment.get(0)?;
-            let mut rows = members.query((segment, list.0, span.after.to_sql(), span.through.to_sql()))?;
+            let mut rows = members.query((segment, list.id, span.after.to_sql(), span.through.to_sql()))?;
             while let Some(row) = rows.next()? {
                 if enough {
                     page.more = true;
@@ -265,14 +265,14 @@ impl Snapshot {
                     "SELECT count(*) FROM member JOIN record ON record.position = member.position
                      WHERE segment = ?1 AND list = ?2 AND member.position > ?3 AND member.position <= ?4",
                 )?
-                .query_row((segment, list.0, after, through), |row| row.get(0))?)
+                .query_row((segment, list.id, after, through), |row| row.get(0))?)
         };
         let whole = |from: i64, to: i64| -> Result<i64, StoreError> {
             Ok(connection
                 .prepare_cached(
                     "SELECT coalesce(sum(live), 0) FROM tally WHERE list = ?1 AND segment BETWEEN ?2 AND ?3",
                 )?
-                .query_row((list.0, from, to), |row| row.get(0))?)
+                .query_row((list.id, from, to), |row| row.get(0))?)
         };
         // The segment of the last position ends there, so a span to the end needs no counting on that side.
         let to_the_end = span.through >= self.last;

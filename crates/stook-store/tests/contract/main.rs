@@ -8,8 +8,9 @@
 mod fixture;
 mod suite;
 
-use stook_store::{Clock, Store};
+use stook_store::{Clock, PostgresAddress, Store};
 use tempfile::TempDir;
+use testserver::Server;
 
 /// A store of one's own for one test.
 trait Backend {
@@ -47,6 +48,38 @@ impl Backend for Embedded {
 
     fn another(&self, clock: Clock) -> Store {
         Store::open(&self.folder.path().join("records.db"), clock).unwrap()
+    }
+
+    fn reopen(&mut self) {
+        self.store = None;
+        self.store = Some(self.another(self.clock.clone()));
+    }
+}
+
+/// The store on a server, in a schema of its own.
+struct OnServer {
+    address: PostgresAddress,
+    clock: Clock,
+    store: Option<Store>,
+}
+
+impl Backend for OnServer {
+    fn create(clock: Clock) -> OnServer {
+        let address: PostgresAddress = Server::shared().fresh_url().parse().unwrap();
+        let store = Store::connect(&address, clock.clone()).unwrap();
+        OnServer {
+            address,
+            clock,
+            store: Some(store),
+        }
+    }
+
+    fn store(&self) -> Store {
+        self.store.clone().unwrap()
+    }
+
+    fn another(&self, clock: Clock) -> Store {
+        Store::connect(&self.address, clock).unwrap()
     }
 
     fn reopen(&mut self) {
@@ -194,3 +227,4 @@ macro_rules! tests {
 }
 
 contract!(embedded on Embedded);
+contract!(on_server on OnServer);

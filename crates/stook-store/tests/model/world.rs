@@ -1,10 +1,9 @@
 //! A store beside its model: every step is taken on both, and they must not differ.
 
-use std::path::PathBuf;
-
 use stook_oai::{Granularity, MetadataPrefix};
-use stook_store::{Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store};
+use stook_store::{Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreAddress};
 use tempfile::TempDir;
+use testserver::Server;
 
 use super::super::fixture::harvester::{Fetched, Harvester};
 use super::super::fixture::{self, Hand, NEW_YEAR, Seen, datestamp, faults, identifier, in_pages, prefix, set};
@@ -49,7 +48,7 @@ pub(crate) const HARVESTERS: [(usize, usize, Option<&str>, Granularity); 6] = [
 /// A store, the model of it, and who harvests it.
 pub(crate) struct World {
     _folder: TempDir,
-    path: PathBuf,
+    address: StoreAddress,
     pub(crate) hand: Hand,
     handles: Vec<Store>,
     repositories: Vec<RepositoryId>,
@@ -68,11 +67,22 @@ struct Frozen {
 }
 
 impl World {
-    pub(crate) fn new() -> World {
+    /// With a store in a file.
+    pub(crate) fn in_file() -> World {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("records.db");
+        let address = StoreAddress::File(folder.path().join("records.db"));
+        World::at(folder, address)
+    }
+
+    /// With a store on a server.
+    pub(crate) fn on_server() -> World {
+        let address = StoreAddress::Server(Server::shared().fresh_url());
+        World::at(tempfile::tempdir().unwrap(), address)
+    }
+
+    fn at(folder: TempDir, address: StoreAddress) -> World {
         let hand = Hand::at(NEW_YEAR);
-        let store = Store::create(&path, hand.clock()).unwrap();
+        let store = address.open(hand.clock()).unwrap();
         let repositories: Vec<RepositoryId> = ["maps", "atlases"]
             .map(|name| store.declare_repository(name).unwrap())
             .to_vec();
@@ -89,12 +99,12 @@ impl World {
                 granularity,
             )
         });
-        let handles = vec![store, Store::open(&path, hand.clock()).unwrap()];
+        let handles = vec![store, address.open(hand.clock()).unwrap()];
         let mut model = Model::default();
         model.time(hand.now());
         World {
             _folder: folder,
-            path,
+            address,
             hand,
             handles,
             repositories,
@@ -121,7 +131,7 @@ impl World {
             }
             Step::Turn(seconds) => self.hand.turn(*seconds),
             Step::Restart { handle } => {
-                self.handles[*handle] = Store::open(&self.path, self.hand.clock()).unwrap();
+                self.handles[*handle] = self.address.open(self.hand.clock()).unwrap();
             }
             Step::Fetch {
                 harvester,

@@ -27,7 +27,7 @@ impl Check {
             println!("{problem}");
         }
         if problems.is_empty() {
-            println!("{} is sound.", config.store.display());
+            println!("{} is sound.", config.store);
             return Ok(Ending::Fine);
         }
         println!("\nTry: restore a backup, or import the records again into a new store.");

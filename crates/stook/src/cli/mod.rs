@@ -11,6 +11,7 @@ mod harvest;
 mod import;
 mod init;
 mod man;
+mod migrate;
 mod output;
 mod progress;
 mod quarantine;
@@ -71,6 +72,7 @@ enum Command {
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Check(check::Check),
+    Migrate(migrate::Migrate),
     Demo(demo::Demo),
     Completions(man::Completions),
     Man(man::Man),
@@ -114,6 +116,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Quarantine(command) => command.run(&place),
         Command::Backup(command) => command.run(&place),
         Command::Check(command) => command.run(&place),
+        Command::Migrate(command) => command.run(&place),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use stook_metadata::Formats;
 use stook_oai::{Identifier, OaiNamespace};
-use stook_store::{Clock, RepositoryId, Store};
+use stook_store::{Clock, RepositoryId, Store, StoreAddress};
 
 use crate::config::{self, Config};
 use crate::harvest::source;
@@ -94,7 +94,7 @@ pub(super) fn configuration(place: &Place) -> Result<Config> {
     }
     let folder = place.config.parent().unwrap_or(Path::new(""));
     Ok(Config {
-        store: folder.join("stook.db"),
+        store: StoreAddress::default().relative_to(folder),
         ..Config::default()
     })
 }
@@ -105,7 +105,7 @@ pub(super) fn existing_configuration(place: &Place, listen: Option<&str>) -> Res
         return Config::load(&place.config, listen);
     }
     let mut config = configuration(place)?;
-    if !config.store.exists() {
+    if !config.store.is_there() {
         // Says what is missing and how to make it.
         return Config::load(&place.config, listen);
     }
@@ -117,10 +117,5 @@ pub(super) fn existing_configuration(place: &Place, listen: Option<&str>) -> Res
 
 /// The store of a configuration, made if it is not there yet.
 pub(super) fn open_store(config: &Config) -> Result<Store> {
-    let path = &config.store;
-    Ok(if path.exists() {
-        Store::open(path, Clock::system())?
-    } else {
-        Store::create(path, Clock::system())?
-    })
+    Ok(config.store.open(Clock::system())?)
 }

@@ -30,20 +30,15 @@ impl Status {
                 sources = describe_sources(&open_store(&config)?)?;
             }
         }
-        let bytes = ["", "-wal"].map(|suffix| {
-            let mut path = config.store.clone().into_os_string();
-            path.push(suffix);
-            std::fs::metadata(path).map_or(0, |metadata| metadata.len())
-        });
-        let bytes: u64 = bytes.iter().sum();
+        let bytes = open_store(&config)?.bytes()?;
         if self.json {
             let all = serde_json::json!({
-                "store": config.store, "bytes": bytes, "repositories": repositories, "sources": sources,
+                "store": config.store.to_string(), "bytes": bytes, "repositories": repositories, "sources": sources,
             });
             println!("{all:#}");
             return Ok(Ending::Fine);
         }
-        println!("Store       {} ({} bytes)", config.store.display(), grouped(bytes));
+        println!("Store       {} ({} bytes)", config.store, grouped(bytes));
         for repository in &repositories {
             print(repository);
         }

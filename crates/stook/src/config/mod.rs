@@ -10,12 +10,13 @@ pub mod settings;
 mod source;
 pub mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stook_metadata::{Format, Formats};
 use stook_oai::MetadataPrefix;
+use stook_store::StoreAddress;
 
 pub(crate) use check::is_url;
 pub use settings::{
@@ -29,8 +30,9 @@ pub use text::{commented, documentation};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where the records live; relative to the configuration file.
-    pub store: PathBuf,
+    /// Where the records live: a file, relative to the configuration file, or a server, `postgres://…`.
+    #[serde(deserialize_with = "store_address", serialize_with = "without_password")]
+    pub store: StoreAddress,
     /// How to answer.
     pub server: Server,
     /// What to serve.
@@ -39,6 +41,19 @@ pub struct Config {
     pub format: Vec<HouseFormat>,
     /// How to harvest.
     pub harvest: Harvest,
+}
+
+fn without_password<S: Serializer>(store: &StoreAddress, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(store)
+}
+
+/// An empty one is the default.
+fn store_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StoreAddress, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.as_str() {
+        "" => Ok(StoreAddress::default()),
+        text => text.parse().map_err(serde::de::Error::custom),
+    }
 }
 
 impl Config {
@@ -56,7 +71,7 @@ impl Config {
         })?;
         let mut config = Config::read(&text, listen).with_context(|| format!("in {}", path.display()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        config.store = folder.join(&config.store);
+        config.store = config.store.relative_to(folder);
         for file in config
             .repository
             .iter_mut()
@@ -79,9 +94,6 @@ impl Config {
         let mut config: Config = toml::from_str(text)?;
         if let Some(listen) = listen {
             config.server.listen = listen.to_owned();
-        }
-        if config.store.as_os_str().is_empty() {
-            config.store = PathBuf::from("stook.db");
         }
         config.check()?;
         Ok(config)

@@ -100,11 +100,11 @@ impl SourceCommand {
 /// The store, for commands that would have nothing to do in a new one.
 fn existing_store(place: &Place) -> Result<Store> {
     let config = configuration(place)?;
-    if !config.store.exists() {
+    if !config.store.is_there() {
         bail!(
             "there is no store at {}, so there are no sources\nTry: stook source add NAME URL, or another configuration \
              with -c FILE",
-            config.store.display()
+            config.store
         );
     }
     open_store(&config)

@@ -1,0 +1,235 @@
+//! Where a server is: `postgres://…`, or what libpq's environment says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+
+use super::tls::{self, Verification};
+use crate::StoreError;
+
+const DEFAULT_SCHEMA: &str = "stook";
+const DEFAULT_CONNECTIONS: usize = 32;
+
+/// The address of a store on a PostgreSQL server.
+///
+/// Beside what libpq knows, a URL may say `schema=NAME` (default `stook`; a store is a schema, so a database can hold
+/// several) and `connections=N` (at most so many at a time).
+#[derive(Clone)]
+pub struct PostgresAddress {
+    config: Config,
+    schema: String,
+    connections: usize,
+    verification: Verification,
+    /// The file of the authorities that sign the server's certificate; none means those everybody knows.
+    root_certificates: Option<String>,
+}
+
+impl PostgresAddress {
+    /// Whether a setting is meant to be such an address.
+    pub fn is_meant_by(text: &str) -> bool {
+        text.starts_with("postgres:") || text.starts_with("postgresql:")
+    }
+
+    pub(super) fn connect(&self) -> Result<Client, StoreError> {
+        if self.config.get_ssl_mode() == SslMode::Disable {
+            return Ok(self.config.connect(NoTls)?);
+        }
+        let connector = tls::connector(self.verification, self.root_certificates.as_deref())?;
+        Ok(self.config.connect(connector)?)
+    }
+
+    pub(super) fn quoted_schema(&self) -> String {
+        format!("\"{}\"", self.schema.replace('"', "\"\""))
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections
+    }
+}
+
+impl FromStr for PostgresAddress {
+    type Err = StoreError;
+
+    fn from_str(text: &str) -> Result<PostgresAddress, StoreError> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (mut schema, mut connections) = (DEFAULT_SCHEMA.to_owned(), DEFAULT_CONNECTIONS);
+        let (mut mode, mut root_certificates) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
+        let (start, query) = text.split_once('?').unwrap_or((text, ""));
+        let mut rest = Vec::new();
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            match parameter.split_once('=') {
+                Some(("schema", name)) if !name.is_empty() => schema = name.to_owned(),
+                Some(("connections", number)) => {
+                    connections = number.parse().ok().filter(|number| *number >= 2).ok_or_else(|| {
+                        StoreError::Address(format!("connections={number}: a number of 2 or more is needed"))
+                    })?;
+                }
+                Some(("sslmode", text)) => mode = Some(text.to_owned()),
+                Some(("sslrootcert", path)) => root_certificates = Some(path.to_owned()),
+                _ => rest.push(parameter),
+            }
+        }
+        let url = format!("{start}{}{}", if rest.is_empty() { "" } else { "?" }, rest.join("&"));
+        let mut config = Config::from_str(&url).map_err(|error| StoreError::Address(describe(&error)))?;
+        complete(&mut config)?;
+        let (ssl_mode, verification) = ssl_mode(mode.as_deref().unwrap_or("prefer"))?;
+        config.ssl_mode(ssl_mode);
+        config.application_name("stook");
+        Ok(PostgresAddress {
+            config,
+            schema,
+            connections,
+            verification,
+            root_certificates,
+        })
+    }
+}
+
+/// Fills in what the address leaves out from libpq's environment.
+fn complete(config: &mut Config) -> Result<(), StoreError> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if config.get_hosts().is_empty() {
+        match variable("PGHOST") {
+            Some(host) => {
+                for host in host.split(',') {
+                    config.host(host);
+                }
+            }
+            None => drop(config.host("localhost")),
+        }
+    }
+    if config.get_ports().is_empty()
+        && let Some(port) = variable("PGPORT")
+    {
+        let port = port
+            .parse()
+            .map_err(|_| StoreError::Address(format!("PGPORT={port} is not a port")))?;
+        config.port(port);
+    }
+    if config.get_user().is_none() {
+        config.user(&variable("PGUSER").or_else(|| variable("USER")).unwrap_or_default());
+    }
+    if config.get_password().is_none()
+        && let Some(password) = variable("PGPASSWORD")
+    {
+        config.password(password);
+    }
+    if config.get_dbname().is_none() {
+        let name = variable("PGDATABASE").or_else(|| config.get_user().map(str::to_owned));
+        config.dbname(&name.unwrap_or_default());
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(std::time::Duration::from_secs(10));
+    }
+    Ok(())
+}
+
+/// libpq's modes, with libpq's meanings: only the last one keeps out a false server.
+fn ssl_mode(text: &str) -> Result<(SslMode, Verification), StoreError> {
+    Ok(match text {
+        "disable" => (SslMode::Disable, Verification::None),
+        "allow" | "prefer" => (SslMode::Prefer, Verification::None),
+        "require" => (SslMode::Require, Verification::None),
+        "verify-full" => (SslMode::Require, Verification::Full),
+        other => {
+            let known = "disable, prefer, require or verify-full";
+            return Err(StoreError::Address(format!("sslmode={other} is not one of {known}")));
+        }
+    })
+}
+
+impl fmt::Display for PostgresAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<String> = self
+            .config
+            .get_hosts()
+            .iter()
+            .map(|host| match host {
+                Host::Tcp(name) => name.clone(),
+                Host::Unix(path) => path.display().to_string(),
+            })
+            .collect();
+        let port = self.config.get_ports().first().copied().unwrap_or(5432);
+        let name = self.config.get_dbname().unwrap_or_default();
+        write!(formatter, "postgres://{}:{port}/{name}", hosts.join(","))?;
+        if self.schema != DEFAULT_SCHEMA {
+            write!(formatter, "?schema={}", self.schema)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "PostgresAddress({self})")
+    }
+}
+
+/// An error with its causes, on one line.
+pub(crate) fn describe(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<PostgresAddress, StoreError> {
+        url.parse()
+    }
+
+    #[test]
+    fn what_is_ours_is_taken_out_of_the_url_and_passwords_are_never_shown() {
+        let address = parse("postgres://joe:secret@db.example.org:5433/maps?schema=a%22b&connections=7").unwrap();
+        assert_eq!(address.connections(), 7);
+        assert_eq!(address.to_string(), "postgres://db.example.org:5433/maps?schema=a%22b");
+        assert!(!format!("{address:?}").contains("secret"));
+        let quoted = parse("postgres://joe@db/maps?schema=a\"b").unwrap().quoted_schema();
+        assert_eq!(quoted, "\"a\"\"b\"");
+    }
+
+    #[test]
+    fn encryption_is_as_libpq_would_have_it() {
+        let mode = |url: &str| {
+            let address = parse(url).unwrap();
+            (address.config.get_ssl_mode(), address.verification)
+        };
+        assert_eq!(mode("postgres://a@b/c"), (SslMode::Prefer, Verification::None));
+        assert_eq!(
+            mode("postgres://a@b/c?sslmode=disable"),
+            (SslMode::Disable, Verification::None)
+        );
+        assert_eq!(
+            mode("postgres://a@b/c?sslmode=require"),
+            (SslMode::Require, Verification::None)
+        );
+        assert_eq!(
+            mode("postgres://a@b/c?sslmode=verify-full"),
+            (SslMode::Require, Verification::Full)
+        );
+        assert!(parse("postgres://a@b/c?sslmode=verify").is_err());
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for bad in [
+            "postgres://a@b:port/c",
+            "postgres://a@b/c?connections=1",
+            "postgres://a@b/c?nonsense=1",
+        ] {
+            let error = parse(bad).err().unwrap();
+            assert!(matches!(error, StoreError::Address(_)), "{bad}: {error}");
+        }
+    }
+}
