@@ -27,8 +27,6 @@ use crate::workspace::{free_port, output};
 /// As many records are given to a server at first.
 const RECORDS: u64 = 3_000;
 const PAGE_SIZE: usize = 100;
-/// The name that a source on loopback gets when it is harvested by its URL.
-const SOURCE: &str = "127-0-0-1";
 
 /// A server, and what harvesting it can be held to.
 struct Subject {
@@ -209,7 +207,12 @@ impl<'a> Harvest<'a> {
 
     /// Once more, by the name of the source, after its records changed.
     fn again(&self, arguments: &[&str], given: &[Record]) -> Result<String> {
-        self.to_store("what changed", &[&[SOURCE], arguments].concat(), given)
+        self.to_store("what changed", &[&[self.source().as_str()], arguments].concat(), given)
+    }
+
+    /// The name that a source on loopback gets when it is harvested by its URL.
+    fn source(&self) -> String {
+        format!("127-0-0-1-{}", self.port)
     }
 
     /// Harvests and compares; what leaves is the summary.
@@ -217,10 +220,11 @@ impl<'a> Harvest<'a> {
         let started = Instant::now();
         let said = output(self.store.stook().arg("harvest").args(arguments))?;
         let said = String::from_utf8(said).context("reading the summary")?;
-        let harvested = exported(&self.store, SOURCE)?;
+        let source = self.source();
+        let harvested = exported(&self.store, &source)?;
         self.compare(what, given, &harvested, started)
             .with_context(|| said.clone())?;
-        let named = listed(&output(self.store.stook().args(["-r", SOURCE, "set", "list"]))?);
+        let named = listed(&output(self.store.stook().args(["-r", &source, "set", "list"]))?);
         let missing: Vec<String> = sets_above(given).difference(&named).cloned().collect();
         if !missing.is_empty() {
             bail!("{what}: these sets are not known: {}", missing.join(", "));
