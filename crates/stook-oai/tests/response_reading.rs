@@ -550,3 +550,17 @@ fn a_faulty_saved_record_costs_itself() {
     assert!(reader.next().unwrap().is_some());
     assert!(reader.next().unwrap().is_none());
 }
+
+/// A namespace is handed on with the metadata that uses it.
+#[test]
+fn bytes_that_are_not_utf8_are_found_in_the_envelope_too() {
+    for envelope in [
+        &b"<OAI-PMH xmlns='http://www.openarchives.org/OAI/2.0/' xmlns:x='urn:\xB6'><responseDate>"[..],
+        &b"<OAI-PMH xmlns='http://www.openarchives.org/OAI/2.0/'><ListRecords xmlns:x='urn:\xB6'><record>"[..],
+    ] {
+        let mut reader = ResponseReader::new(envelope);
+        let error = reader.next().unwrap_err();
+        assert!(matches!(error.fault, ReadFault::NotUtf8), "{error}");
+        assert!(!error.can_continue());
+    }
+}

@@ -300,6 +300,7 @@ impl<R: BufRead> ResponseReader<R> {
             return self.read(entry);
         }
         if let Some(verb) = verb {
+            self.walker.check_start_tag()?;
             self.seen.answer = true;
             self.seen.entries = false;
             self.place = Place::Answer(verb);
@@ -338,6 +339,7 @@ impl<R: BufRead> ResponseReader<R> {
         } else if !oai {
             self.walker.note_namespace();
         }
+        self.walker.check_start_tag()?;
         self.place = Place::Envelope;
         Ok(())
     }

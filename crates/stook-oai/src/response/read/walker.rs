@@ -173,6 +173,15 @@ impl<R: BufRead> Walker<R> {
         name.split_once(':').map_or(name, |(_, local)| local)
     }
 
+    /// The start tag of an element that is not captured must be UTF-8, too.
+    pub(super) fn check_start_tag(&self) -> Result<(), ReadError> {
+        let tag = self.start..self.start + self.buffer.len() as u64;
+        match self.reader.get_ref().first_not_utf8(&tag) {
+            Some(position) => Err(ReadError::fatal(position, ReadFault::NotUtf8)),
+            None => Ok(()),
+        }
+    }
+
     /// Captures the element that the last step opened, up to and including its
     /// end, and has it read.
     pub(super) fn read_element<T>(
