@@ -89,6 +89,16 @@ impl std::fmt::Debug for Clock {
     }
 }
 
+/// What a check says where the newest datestamp is ahead of the time.
+pub(crate) fn ahead(newest: Datestamp, now: Datestamp) -> Option<String> {
+    (newest.unix() > now.unix() + 60).then(|| {
+        format!(
+            "the newest datestamp {newest} is later than the system's clock {now}: the clock was once ahead; \
+             new changes are stamped {newest} until it catches up"
+        )
+    })
+}
+
 /// The clock file of one store.
 pub(crate) struct StoreClock {
     clock: Clock,

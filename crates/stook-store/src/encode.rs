@@ -26,6 +26,18 @@ pub(crate) struct Encoded {
     pub(crate) content: EncodedContent,
 }
 
+impl Encoded {
+    /// Whether two changes of one record would leave it alike.
+    pub(crate) fn says_the_same_as(&self, other: &Encoded) -> bool {
+        use EncodedContent::{Deleted, Live};
+        match (&self.content, &other.content) {
+            (Live { digest, .. }, Live { digest: other, .. }) => digest == other,
+            (Deleted, Deleted) => self.set_specs == other.set_specs,
+            _ => false,
+        }
+    }
+}
+
 pub(crate) enum EncodedContent {
     Live {
         digest: Digest,

@@ -49,6 +49,8 @@ mod error;
 mod import;
 mod position;
 mod postgres;
+mod segment;
+mod set;
 mod sqlite;
 mod store;
 

@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::{Postgres, last_position};
 use crate::body::{Decompressor, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
+use crate::clock::ahead;
 use crate::{Position, StoreError};
 
 /// Problems of one kind that are worth listing.
@@ -90,12 +91,7 @@ impl Postgres {
             last_position(connection)?.datestamp(),
             self.clock.system_now(connection)?,
         );
-        if newest.unix() > now.unix() + 60 {
-            problems.push(format!(
-                "the newest datestamp {newest} is later than the system's clock {now}: the clock was once ahead; \
-                 new changes are stamped {newest} until it catches up"
-            ));
-        }
+        problems.extend(ahead(newest, now));
         Ok(problems)
     }
 

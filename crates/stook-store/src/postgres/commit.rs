@@ -11,12 +11,12 @@ use postgres::types::Type;
 
 use super::connection::Connection;
 use super::plan::{Entry, Found, Key, Plan};
-use super::segment::Segments;
 use super::{Postgres, Write, notes, quarantine};
 use crate::backend::{Existing, Published, Screen};
 use crate::body::{Decompressor, Digest, Volatile, digest};
 use crate::change::sets_with_ancestors;
 use crate::encode::{Batch, EncodedContent};
+use crate::segment::Segments;
 use crate::{Beside, Outcome, Position, RepositoryId, StoreError};
 
 impl Postgres {

@@ -92,7 +92,7 @@ impl<'a> Plan<'a> {
             if let Some((first, stays)) = firsts.get(&key) {
                 let same = match there.filter(|_| *stays) {
                     Some(found) => is_same(found, change),
-                    None => same_content(first, change),
+                    None => first.says_the_same_as(change),
                 };
                 plan.outcomes.push(Outcome::Repeated { same });
                 continue;
@@ -197,15 +197,6 @@ impl<'a> Plan<'a> {
             is_new: false,
         });
         outcome
-    }
-}
-
-fn same_content(one: &Encoded, other: &Encoded) -> bool {
-    use EncodedContent::{Deleted, Live};
-    match (&one.content, &other.content) {
-        (Live { digest, .. }, Live { digest: other, .. }) => digest == other,
-        (Deleted, Deleted) => one.set_specs == other.set_specs,
-        _ => false,
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use postgres::Row;
 use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
-use super::catalog::DESCRIPTION_SEPARATOR;
 use super::connection::Connection;
 use super::{Postgres, last_position};
 use crate::backend::{PageVisitor, RecordVisitor};
 use crate::body::{Decompressor, Dictionary};
+use crate::segment::{Part, parts_of_span};
+use crate::set::set_from;
 use crate::{Known, List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
 
 /// Records fetched at once: as many as a page has, or of a longer walk a part.
@@ -247,18 +248,13 @@ impl Snapshot {
         let connection = reading.get()?;
         let first = segment_of(connection, span.after)?;
         let last = segment_of(connection, span.through)?;
-        // The segment of the last position ends there, so a span to the end needs no counting on that side.
-        let to_the_end = span.through >= self.last;
-        let count = match (first == last, to_the_end) {
-            (_, true) if first == 0 => whole(connection, list, 0, last)?,
-            (true, _) => edge(connection, list, first, span)?,
-            (false, true) => edge(connection, list, first, span)? + whole(connection, list, first + 1, last)?,
-            (false, false) => {
-                edge(connection, list, first, span)?
-                    + whole(connection, list, first + 1, last - 1)?
-                    + edge(connection, list, last, span)?
-            }
-        };
+        let mut count = 0;
+        for part in parts_of_span(first, last, span.through >= self.last) {
+            count += match part {
+                Part::Whole(from, to) => whole(connection, list, from, to)?,
+                Part::Edge(segment) => edge(connection, list, segment, span)?,
+            };
+        }
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
@@ -452,18 +448,5 @@ fn format_of(row: &Row) -> Result<MetadataFormat, StoreError> {
 }
 
 fn set_of(row: &Row) -> Result<Set, StoreError> {
-    let spec: &str = row.try_get(0)?;
-    let spec = SetSpec::parse(spec).map_err(|_| StoreError::Damaged(format!("set {spec:?}")))?;
-    let name: Option<String> = row.try_get(1)?;
-    // A set nobody has named is called by the last element of its path.
-    let name = name.unwrap_or_else(|| spec.as_str().rsplit(':').next().unwrap_or_default().to_owned());
-    let descriptions: Option<&str> = row.try_get(2)?;
-    let descriptions = descriptions.filter(|text| !text.is_empty());
-    Ok(Set {
-        spec,
-        name,
-        descriptions: descriptions.map_or_else(Vec::new, |text| {
-            text.split(DESCRIPTION_SEPARATOR).map(str::to_owned).collect()
-        }),
-    })
+    set_from(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)
 }

@@ -4,10 +4,8 @@ use rusqlite::OptionalExtension;
 use stook_oai::{MetadataFormat, Set, SetSpec};
 
 use super::{Sqlite, Write};
+use crate::set::descriptions_of;
 use crate::{RepositoryId, StoreError};
-
-/// Between the descriptions of a set: a character that XML cannot contain.
-pub(super) const DESCRIPTION_SEPARATOR: &str = "\u{1e}";
 
 impl Sqlite {
     /// The key that signs resumption tokens.
@@ -89,7 +87,7 @@ impl Sqlite {
 
     /// Defines a set, or gives a known one a new name and descriptions. Ancestors come into being with it.
     pub(crate) fn define_set(&self, repository: RepositoryId, set: &Set) -> Result<(), StoreError> {
-        let descriptions = set.descriptions.join(DESCRIPTION_SEPARATOR);
+        let descriptions = descriptions_of(set);
         self.write(|write| {
             for ancestor in set.spec.lineage() {
                 touch_set(write, repository, &ancestor)?;

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use super::Sqlite;
 use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
+use crate::clock::ahead;
 use crate::{Position, StoreError};
 
 /// Problems of one kind that are worth listing.
@@ -82,12 +83,7 @@ impl Sqlite {
         }
         self.check_bodies(connection, &mut problems, progress)?;
         let (newest, now) = (super::last_position(connection)?.datestamp(), self.clock.system_now());
-        if newest.unix() > now.unix() + 60 {
-            problems.push(format!(
-                "the newest datestamp {newest} is later than the system's clock {now}: the clock was once ahead; \
-                 new changes are stamped {newest} until it catches up"
-            ));
-        }
+        problems.extend(ahead(newest, now));
         Ok(problems)
     }
 

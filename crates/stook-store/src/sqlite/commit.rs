@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::OptionalExtension;
 
-use super::segment::Segments;
 use super::{Sqlite, Write, notes, quarantine};
 use crate::backend::{Existing, Published, Screen};
 use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
 use crate::encode::{Batch, Encoded, EncodedContent};
+use crate::segment::Segments;
 use crate::{Beside, Outcome, Position, StoreError};
 
 impl Sqlite {
@@ -94,7 +94,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
         if let Some((twin, stays)) = previous.filter(|(other, _)| is_twin(other)) {
             let same = match stays {
                 Some(existing) => is_same(write, &existing, change)?,
-                None => same_content(twin, change),
+                None => twin.says_the_same_as(change),
             };
             plans[at] = Some(Plan::Settled(Outcome::Repeated { same }));
             continue;
@@ -136,15 +136,6 @@ fn is_untrodden(write: &Write<'_>, first: &Encoded, last: &Encoded) -> Result<bo
         .transaction
         .prepare_cached("SELECT 1 FROM ident WHERE (format, identifier) BETWEEN (?1, ?2) AND (?3, ?4) LIMIT 1")?;
     Ok(!find.exists((first.format, &first.identifier, last.format, &last.identifier))?)
-}
-
-fn same_content(one: &Encoded, other: &Encoded) -> bool {
-    use EncodedContent::{Deleted, Live};
-    match (&one.content, &other.content) {
-        (Live { digest, .. }, Live { digest: other, .. }) => digest == other,
-        (Deleted, Deleted) => one.set_specs == other.set_specs,
-        _ => false,
-    }
 }
 
 /// Whether the change would leave everything as it is.
@@ -193,7 +184,7 @@ impl<'a> Publication<'a> {
             sqlite,
             write,
             batch,
-            segments: Segments::load(&write.transaction)?,
+            segments: Segments::load(&mut &*write.transaction)?,
             first: write.last.next_at(write.stamp),
             last: write.last,
             idents: Vec::new(),
@@ -428,7 +419,9 @@ impl<'a> Publication<'a> {
             let (position, digest) = (entered.position.to_sql(), &entered.digest);
             ident.execute((format, identifier, position, digest, entered.origin))?;
         }
-        let segment = self.segments.append(transaction, self.first, self.idents.len())?;
+        let segment = self
+            .segments
+            .append(&mut &**transaction, self.first, self.idents.len())?;
         self.members.sort_unstable();
         let mut member = transaction.prepare_cached("INSERT INTO member VALUES (?1, ?2, ?3)")?;
         for (list, position) in &self.members {
@@ -446,7 +439,7 @@ impl<'a> Publication<'a> {
         for (format, difference) in self.deleted.iter().filter(|(_, difference)| **difference != 0) {
             count.execute((format, difference))?;
         }
-        self.segments.sweep(transaction)?;
+        self.segments.sweep(&mut &**transaction)?;
         Ok(published)
     }
 

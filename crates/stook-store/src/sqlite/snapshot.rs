@@ -8,10 +8,11 @@ use std::sync::Arc;
 use rusqlite::OptionalExtension;
 use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
-use super::catalog::DESCRIPTION_SEPARATOR;
 use super::{Reader, Sqlite, last_position};
 use crate::backend::{PageVisitor, RecordVisitor};
 use crate::body::{Decompressor, Dictionary};
+use crate::segment::{Part, parts_of_span};
+use crate::set::set_from;
 use crate::{Known, List, Page, Position, RepositoryFacts, RepositoryId, Span, StoreError, StoredRecord};
 
 /// A read transaction.
@@ -274,14 +275,13 @@ impl Snapshot {
                 )?
                 .query_row((list.id, from, to), |row| row.get(0))?)
         };
-        // The segment of the last position ends there, so a span to the end needs no counting on that side.
-        let to_the_end = span.through >= self.last;
-        let count = match (first == last, to_the_end) {
-            (_, true) if first == 0 => whole(0, last)?,
-            (true, _) => edge(first)?,
-            (false, true) => edge(first)? + whole(first + 1, last)?,
-            (false, false) => edge(first)? + whole(first + 1, last - 1)? + edge(last)?,
-        };
+        let mut count = 0;
+        for part in parts_of_span(first, last, span.through >= self.last) {
+            count += match part {
+                Part::Whole(from, to) => whole(from, to)?,
+                Part::Edge(segment) => edge(segment)?,
+            };
+        }
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
@@ -362,18 +362,6 @@ fn text<'a>(row: &'a rusqlite::Row<'_>, column: usize) -> Result<&'a str, StoreE
 }
 
 fn set_of(row: &rusqlite::Row<'_>) -> Result<Set, StoreError> {
-    let spec: String = row.get(0)?;
-    let spec = SetSpec::parse(&spec).map_err(|_| StoreError::Damaged(format!("set {spec:?}")))?;
-    let name: Option<String> = row.get(1)?;
-    // A set nobody has named is called by the last element of its path.
-    let name = name.unwrap_or_else(|| spec.as_str().rsplit(':').next().unwrap_or_default().to_owned());
     let descriptions: Option<String> = row.get(2)?;
-    let descriptions = descriptions.filter(|text| !text.is_empty());
-    Ok(Set {
-        spec,
-        name,
-        descriptions: descriptions.map_or_else(Vec::new, |text| {
-            text.split(DESCRIPTION_SEPARATOR).map(str::to_owned).collect()
-        }),
-    })
+    set_from(text(row, 0)?, row.get(1)?, descriptions.as_deref())
 }
