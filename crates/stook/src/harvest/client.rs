@@ -359,7 +359,7 @@ fn proxy(source: &Source) -> Result<Option<Proxy>> {
     if source.proxy.is_empty() {
         return Ok(Proxy::try_from_env());
     }
-    let proxy = Proxy::new(&source.proxy).map_err(|error| anyhow!("the proxy {:?}: {error}", source.proxy))?;
+    let proxy = Proxy::new(&source.proxy).map_err(|error| anyhow!("the setting proxy cannot be used: {error}"))?;
     Ok(Some(proxy))
 }
 

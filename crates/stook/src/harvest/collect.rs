@@ -4,13 +4,13 @@ use anyhow::Error;
 use stook_oai::{Granularity, Header, Identify, MetadataFormat, MetadataPrefix, Record, Set, SetSpec, UtcDatetime};
 use stook_store::{Note, Quarantined};
 
+use super::ledger::DAY;
 use super::page::Entry;
 use super::sink::{Delivery, Harvested, Sink};
 
 /// Beyond this a part of a page is handed on before its end is known.
 const PART_RECORDS: usize = 2_000;
 const PART_BYTES: usize = 8 << 20;
-const DAY: i64 = 86_400;
 
 /// What a list of records was asked for.
 #[derive(Clone, Debug)]

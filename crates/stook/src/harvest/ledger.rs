@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use stook_oai::{Datestamp, Granularity};
 use stook_store::{Note, RepositoryId, Store};
 
-const DAY: i64 = 86_400;
+/// Seconds of a day.
+pub(super) const DAY: i64 = 86_400;
 
 /// One (prefix, set) of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@
 //!   client     one HTTP request: to whom it may go and what it carries     (address, polite)
 //!   body       unpacked and bounded
 //!   page       read into entries
+//!   web_page   something else instead of an answer
 //! collect    entries → deliveries, in parts if the page is large
 //! sink       deliveries → store: records, token and ledger in one transaction  (provenance)
 //! lease      one process at a time
@@ -40,6 +41,7 @@ mod single;
 mod sink;
 pub mod source;
 mod verify;
+mod web_page;
 mod window;
 
 pub use lease::BeingHarvested;

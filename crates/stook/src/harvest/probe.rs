@@ -9,9 +9,9 @@ use stook_oai::{MetadataPrefix, SetSpec};
 
 use super::collect::Rest;
 use super::fetch::Trouble;
-use super::ledger::{Ledger, Window};
+use super::ledger::{DAY, Ledger, Window};
 use super::page::{Failure, Page};
-use super::run::{DAY, Ended, Harvest, Progress};
+use super::run::{Ended, Harvest, Progress};
 use super::window::{EMPTY_PAGES, FEW_RETRIES};
 
 impl Harvest<'_> {

@@ -14,14 +14,12 @@ use stook_store::{Known, Note, Vanished};
 
 use super::client::Client;
 use super::fetch::{Fetcher, Trouble};
-use super::ledger::{Ledger, WindowState};
+use super::ledger::{DAY, Ledger, WindowState};
 use super::polite::Polite;
 use super::quirks::Quirks;
 use super::report::Report;
 use super::sink::{Delivery, Sink};
 use crate::config::Source;
-
-pub(super) const DAY: i64 = 86_400;
 
 /// What a harvest is asked to do, beside what the source's settings say.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,10 @@ use stook_store::Known;
 
 use super::collect::{Collected, Rest};
 use super::fetch::Trouble;
-use super::ledger::{Ledger, Window};
-use super::page::Entry;
+use super::ledger::{DAY, Ledger, Window};
+use super::page::{Entry, Failure};
 use super::quirks::Quirks;
-use super::run::{DAY, Ended, Harvest, Progress};
+use super::run::{Ended, Harvest, Progress};
 use super::sink::Delivery;
 
 /// After so many records that GetRecord does not give whole either, it is not asked again for damaged ones.
@@ -63,7 +63,7 @@ impl Harvest<'_> {
                         self.deliver(found.delivery(Vec::new()))?;
                     }
                     // It is no longer there to be had.
-                    (Ok(Some(error)), _) if error.contains(ErrorCode::IdDoesNotExist.as_str()) => {
+                    (Ok(Some(error)), _) if error.code == Some(ErrorCode::IdDoesNotExist) => {
                         self.deliver(Delivery {
                             released: vec![identifier.clone()],
                             ..Delivery::default()
@@ -105,7 +105,7 @@ impl Harvest<'_> {
             Ok(None) => {}
             Ok(Some(error)) => self
                 .report
-                .find("listed-but-not-given", format!("{identifier}: {error}")),
+                .find("listed-but-not-given", format!("{identifier}: {}", error.text)),
             Err(trouble @ (Trouble::Stopped | Trouble::Later(_))) => return Err(trouble.into()),
             Err(trouble) => {
                 self.report
@@ -151,13 +151,13 @@ impl Harvest<'_> {
         Ok(())
     }
 
-    /// Asks for one record: its text if an error of the protocol came instead.
+    /// Asks for one record: the error of the protocol, if one came instead.
     fn get_record(
         &mut self,
         prefix: &MetadataPrefix,
         identifier: &str,
         quirks: &Quirks,
-    ) -> Result<(Result<Option<String>, Trouble>, Rest), Ended> {
+    ) -> Result<(Result<Option<Failure>, Trouble>, Rest), Ended> {
         let request = Request::GetRecord {
             identifier: identifier.to_owned(),
             metadata_prefix: prefix.clone(),
@@ -166,10 +166,7 @@ impl Harvest<'_> {
         let patience = std::mem::replace(&mut self.fetcher.retries, RETRIES.min(self.source.retries));
         let (answer, rest) = self.ask_list(&request, prefix, quirks, wanted)?;
         self.fetcher.retries = patience;
-        Ok((
-            answer.map(|page| page.errors.first().map(|error| error.text.clone())),
-            rest,
-        ))
+        Ok((answer.map(|page| page.errors.into_iter().next()), rest))
     }
 }
 

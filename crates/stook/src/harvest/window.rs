@@ -7,10 +7,10 @@ use stook_oai::{Datestamp, ErrorCode, Granularity, MetadataPrefix, SetSpec, UtcD
 
 use super::collect::{AskedFor, Collected, Rest};
 use super::fetch::Trouble;
-use super::ledger::{Ledger, Window};
+use super::ledger::{DAY, Ledger, Window};
 use super::page::{Failure, Page};
 use super::quirks::{ADAPTATIONS, Asked, Quirks, is_encoded};
-use super::run::{DAY, Ended, Harvest, Progress};
+use super::run::{Ended, Harvest, Progress};
 
 /// Empty pages in a row that a list may have.
 pub(super) const EMPTY_PAGES: u32 = 20;
