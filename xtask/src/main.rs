@@ -76,6 +76,10 @@ Usage: cargo xtask COMMAND
   soak sources [--sources N]
       Harvests N small sources (default 500), a fifth of them misbehaving.
 
+  soak replica [--seconds N]
+      Harvests from a PostgreSQL replica for N seconds (default 60) while
+      1,000 records change each second, and compares.
+
   misbehave [SCRIPT-FILE] [--fault NAME]... [--records N] [--port P] [--list]
       Serves a repository that does wrong what real ones do wrong; for tests
       of harvesters by hand. `misbehave --help` shows how.

@@ -1,11 +1,12 @@
-//! `cargo xtask soak`: the tests of harvests, for as long as one likes.
+//! `cargo xtask soak`: tests that take long, for as long as one likes.
 
 use anyhow::{Result, bail};
 
 use crate::number;
 use crate::workspace::{cargo, run as run_command};
 
-/// `soak harvest [--kills N] [--records N]`, `soak histories [--histories N]`, `soak sources [--sources N]`.
+/// `soak harvest [--kills N] [--records N]`, `soak histories [--histories N]`, `soak sources [--sources N]`,
+/// `soak replica [--seconds N]`.
 ///
 /// # Errors
 /// When an argument is unknown, or the soak finds something.
@@ -13,8 +14,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((what, rest)) = arguments.split_first() else {
         bail!("soak what? Try: cargo xtask soak harvest");
     };
-    let (test, variables): (&str, &[(&str, &str, u64)]) = match what.as_str() {
+    let (program, test, variables): (&str, &str, &[(&str, &str, u64)]) = match what.as_str() {
         "harvest" => (
+            "harvest",
             "crash::",
             &[
                 ("--kills", "STOOK_KILLS", 1_000),
@@ -22,11 +24,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 ("--seed", "STOOK_SEED", 1),
             ],
         ),
-        "histories" => ("model::", &[("--histories", "STOOK_HISTORIES", 2_000)]),
-        "sources" => ("many::", &[("--sources", "STOOK_SOURCES", 500)]),
-        other => bail!("soak does not know `{other}`. Try: harvest, histories or sources"),
+        "histories" => ("harvest", "model::", &[("--histories", "STOOK_HISTORIES", 2_000)]),
+        "sources" => ("harvest", "many::", &[("--sources", "STOOK_SOURCES", 500)]),
+        "replica" => ("replica", "exact", &[("--seconds", "STOOK_REPLICA_SECONDS", 60)]),
+        other => bail!("soak does not know `{other}`. Try: harvest, histories, sources or replica"),
     };
-    let mut command = cargo(["test", "--release", "--package", "stook", "--test", "harvest"])?;
+    let mut command = cargo(["test", "--release", "--package", "stook", "--test", program])?;
     command.args(["--", "--nocapture", test]);
     for (_, variable, default) in variables {
         command.env(variable, default.to_string());

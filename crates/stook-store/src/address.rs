@@ -40,10 +40,20 @@ impl StoreAddress {
     /// # Errors
     /// When it cannot be opened or made.
     pub fn open(&self, clock: Clock) -> Result<Store, StoreError> {
+        self.open_with_replicas(&[], clock)
+    }
+
+    /// The same, with replicas of the server to read from.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and when a file is said to have replicas.
+    pub fn open_with_replicas(&self, replicas: &[String], clock: Clock) -> Result<Store, StoreError> {
+        let replicas = replicas.iter().map(|url| url.parse()).collect::<Result<Vec<_>, _>>()?;
         match self {
+            Self::File(_) if !replicas.is_empty() => Err(StoreError::Address("a file has no replicas".into())),
             Self::File(path) if path.exists() => Store::open(path, clock),
             Self::File(path) => Store::create(path, clock),
-            Self::Server(url) => Store::connect(&url.parse()?, clock),
+            Self::Server(url) => Store::connect_with_replicas(&url.parse()?, &replicas, clock),
         }
     }
 }

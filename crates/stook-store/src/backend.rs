@@ -52,6 +52,14 @@ impl Backend {
         })
     }
 
+    /// The same, maybe of a replica.
+    pub(crate) fn replica_view(&self) -> Result<View, StoreError> {
+        match self {
+            Backend::Sqlite(_) => self.view(),
+            Backend::Postgres(postgres) => Ok(View::Postgres(Box::new(postgres.read_replica()?))),
+        }
+    }
+
     pub(crate) fn format(
         &self,
         repository: RepositoryId,

@@ -66,7 +66,7 @@ pub use change::{Change, Content, Known, Note, Origin, Outcome};
 pub use clock::Clock;
 pub use error::StoreError;
 pub use position::Position;
-pub use postgres::PostgresAddress;
+pub use postgres::{PostgresAddress, ReplicaState};
 pub use store::{
     Batch, Beside, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
     StoredRecord, Vanished,

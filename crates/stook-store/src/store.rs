@@ -9,7 +9,7 @@ use stook_oai::{Datestamp, Identifier, MetadataFormat, MetadataPrefix, Set, SetS
 
 use crate::backend::{Backend, View, each};
 use crate::body::{Decompressor, Dictionary};
-use crate::postgres::{Postgres, PostgresAddress};
+use crate::postgres::{Postgres, PostgresAddress, ReplicaState};
 use crate::sqlite::Sqlite;
 use crate::{Change, Clock, Known, Note, Outcome, Position, StoreError};
 use crate::{encode, import};
@@ -171,9 +171,29 @@ impl Store {
     /// # Errors
     /// When the server cannot be reached, or does not allow it.
     pub fn connect(address: &PostgresAddress, clock: Clock) -> Result<Store, StoreError> {
+        Store::connect_with_replicas(address, &[], clock)
+    }
+
+    /// The same, with replicas that [`read_replica`](Self::read_replica) may read from.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect). A replica that cannot be reached is no error; others answer.
+    pub fn connect_with_replicas(
+        address: &PostgresAddress,
+        replicas: &[PostgresAddress],
+        clock: Clock,
+    ) -> Result<Store, StoreError> {
         Ok(Store {
-            backend: Backend::Postgres(Arc::new(Postgres::open(address.clone(), clock)?)),
+            backend: Backend::Postgres(Postgres::open(address.clone(), replicas, clock)?),
         })
+    }
+
+    /// How the replicas are, if there are any. Asks each of them.
+    pub fn replicas(&self) -> Vec<ReplicaState> {
+        match &self.backend {
+            Backend::Sqlite(_) => Vec::new(),
+            Backend::Postgres(postgres) => postgres.replicas(),
+        }
     }
 
     /// Where the store is, for messages.
@@ -252,6 +272,17 @@ impl Store {
     pub fn read(&self) -> Result<Snapshot, StoreError> {
         Ok(Snapshot {
             view: self.backend.view()?,
+        })
+    }
+
+    /// One consistent view for an answer to a harvester. Where there are replicas it is of one of them, and may not show
+    /// what was committed in the last moments; its response date is as much earlier.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn read_replica(&self) -> Result<Snapshot, StoreError> {
+        Ok(Snapshot {
+            view: self.backend.replica_view()?,
         })
     }
 

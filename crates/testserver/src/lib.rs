@@ -62,8 +62,7 @@ impl Server {
 
     fn start_with(tls: Option<(&Path, &Path)>) -> io::Result<Server> {
         let programs = programs()?;
-        let folder = tempfile::Builder::new().prefix("stook-postgres-").tempdir()?;
-        give_to_server(folder.path())?;
+        let folder = server_folder()?;
         let data = folder.path().join("data");
         let mut initdb = as_server(&programs.join("initdb"));
         initdb
@@ -92,6 +91,33 @@ impl Server {
         createdb.args(["-h", "127.0.0.1", "-U", NAME, "-p", &server.port.to_string(), NAME]);
         run(&mut createdb)?;
         Ok(server)
+    }
+
+    /// Starts a replica that follows this server by streaming.
+    ///
+    /// # Errors
+    /// When it cannot be made from this one, or does not start.
+    pub fn replica(&self) -> io::Result<Server> {
+        let folder = server_folder()?;
+        let mut backup = as_server(&self.programs.join("pg_basebackup"));
+        backup.arg("-D").arg(folder.path().join("data"));
+        backup.args(["-h", "127.0.0.1", "-U", NAME, "-p", &self.port.to_string()]);
+        backup.args([
+            "--write-recovery-conf",
+            "--wal-method=stream",
+            "--checkpoint=fast",
+            "--no-sync",
+        ]);
+        run(&mut backup)?;
+        let mut replica = Server {
+            folder,
+            port: free_port()?,
+            process: None,
+            programs: self.programs.clone(),
+            settings: vec!["hot_standby=on".into()],
+        };
+        replica.resume()?;
+        Ok(replica)
     }
 
     /// Starts it again, after [`kill`](Self::kill) or [`stop`](Self::stop).
@@ -219,6 +245,13 @@ impl Drop for Server {
     }
 }
 
+/// A folder that a server may use.
+fn server_folder() -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("stook-postgres-").tempdir()?;
+    give_to_server(folder.path())?;
+    Ok(folder)
+}
+
 /// Where PostgreSQL's programs are: Debian keeps them out of the way, a folder for each version.
 fn programs() -> io::Result<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -230,7 +263,7 @@ fn programs() -> io::Result<PathBuf> {
     let newest_first = found.into_iter().rev().map(|(_, folder)| folder);
     let mut candidates = newest_first.chain(std::env::split_paths(&path));
     let complete = |folder: &PathBuf| {
-        ["initdb", "postgres", "createdb", "pg_isready"]
+        ["initdb", "postgres", "createdb", "pg_isready", "pg_basebackup"]
             .iter()
             .all(|name| folder.join(name).exists())
     };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
@@ -38,6 +39,12 @@ impl PostgresAddress {
         }
         let connector = tls::connector(self.verification, self.root_certificates.as_deref())?;
         Ok(self.config.connect(connector)?)
+    }
+
+    /// The same, tried for no longer than this.
+    pub(super) fn with_connect_timeout(mut self, patience: Duration) -> PostgresAddress {
+        self.config.connect_timeout(patience);
+        self
     }
 
     pub(super) fn quoted_schema(&self) -> String {
@@ -121,7 +128,7 @@ fn complete(config: &mut Config) -> Result<(), StoreError> {
         config.dbname(&name.unwrap_or_default());
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(std::time::Duration::from_secs(10));
+        config.connect_timeout(Duration::from_secs(10));
     }
     Ok(())
 }

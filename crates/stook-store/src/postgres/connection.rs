@@ -166,12 +166,12 @@ struct State {
 }
 
 impl Pool {
-    pub(super) fn new(address: &PostgresAddress) -> Result<Pool, StoreError> {
-        Ok(Pool {
+    pub(super) fn new(address: &PostgresAddress) -> Pool {
+        Pool {
             address: address.clone(),
             state: Mutex::default(),
             returned: Condvar::new(),
-        })
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,7 +2,8 @@
 //!
 //! One writer at a time (across processes, by an advisory lock), any number of readers, each on a snapshot. The modules
 //! follow a change on its way, as those of the embedded store do: [`commit`] → [`segment`]s → [`snapshot`]; [`clock`]
-//! is what the clock file is there.
+//! is what the clock file is there; [`replica`]s take
+//! reads off the primary.
 
 mod address;
 mod catalog;
@@ -14,6 +15,7 @@ mod lookup;
 mod notes;
 mod plan;
 mod quarantine;
+mod replica;
 mod schema;
 mod segment;
 mod snapshot;
@@ -29,9 +31,11 @@ use crate::clock::Clock;
 use crate::{Position, StoreError};
 use clock::ServerClock;
 use connection::{Connection, Pool, Pooled};
+use replica::Replicas;
 
 pub use address::PostgresAddress;
 pub(crate) use address::describe;
+pub use replica::ReplicaState;
 pub(crate) use snapshot::Snapshot;
 
 /// How long a write waits for a server that is gone: long enough for a failover.
@@ -42,7 +46,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// One open store on a server.
 pub(crate) struct Postgres {
     address: PostgresAddress,
-    pool: Pool,
+    pool: Arc<Pool>,
+    replicas: Replicas,
     clock: ServerClock,
     dictionaries: Dictionaries,
 }
@@ -58,18 +63,34 @@ struct Write<'a> {
 
 impl Postgres {
     /// Opens the store, making it or bringing its layout up to date where that is allowed.
-    pub(crate) fn open(address: PostgresAddress, clock: Clock) -> Result<Postgres, StoreError> {
-        let pool = Pool::new(&address)?;
+    pub(crate) fn open(
+        address: PostgresAddress,
+        replicas: &[PostgresAddress],
+        clock: Clock,
+    ) -> Result<Arc<Postgres>, StoreError> {
+        let pool = Arc::new(Pool::new(&address));
         let mut connection = pool.take()?;
         schema::migrate(&mut connection, &address)?;
         let clock = ServerClock::new(&mut connection, clock)?;
         drop(connection);
-        Ok(Postgres {
+        let postgres = Arc::new(Postgres {
             address,
             pool,
+            replicas: Replicas::new(replicas),
             clock,
             dictionaries: Dictionaries::default(),
-        })
+        });
+        replica::keep_horizon(&postgres)?;
+        Ok(postgres)
+    }
+
+    pub(crate) fn replicas(self: &Arc<Self>) -> Vec<ReplicaState> {
+        replica::states(self)
+    }
+
+    /// A view for an answer, of a replica where there is one.
+    pub(crate) fn read_replica(self: &Arc<Self>) -> Result<Snapshot, StoreError> {
+        replica::read(self)
     }
 
     /// Where the store is, for messages: without the password.

@@ -129,6 +129,10 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX quarantine_by_place ON quarantine (repository, source, line);
     CREATE INDEX quarantine_by_identifier ON quarantine (repository, identifier);
     ",
+    // 2: what replicas date their answers by.
+    "
+    ALTER TABLE clock ADD COLUMN horizon bigint NOT NULL DEFAULT 0; -- a response date good for all that is committed
+    ",
 ];
 
 /// The version this program writes.
@@ -173,7 +177,10 @@ fn migrate_in_transaction(connection: &mut Connection, address: &PostgresAddress
          ON CONFLICT (one) DO UPDATE SET version = excluded.version",
         &[&VERSION, &&secret[..]],
     )?;
-    connection.execute("INSERT INTO clock VALUES (1, 0) ON CONFLICT DO NOTHING", &[])?;
+    connection.execute(
+        "INSERT INTO clock (one, noted) VALUES (1, 0) ON CONFLICT DO NOTHING",
+        &[],
+    )?;
     Ok(())
 }
 

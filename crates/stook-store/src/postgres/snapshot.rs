@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use postgres::Row;
 use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
 
-use super::connection::Connection;
+use super::connection::{Connection, Pool};
 use super::{Postgres, last_position};
 use crate::backend::{PageVisitor, RecordVisitor};
 use crate::body::{Decompressor, Dictionary};
@@ -18,9 +18,13 @@ const CHUNK: usize = 1_000;
 /// Segments looked up at once.
 const SEGMENTS: i64 = 8;
 
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /// A read transaction.
 pub(crate) struct Snapshot {
     postgres: Arc<Postgres>,
+    /// Where the connection came from.
+    pool: Arc<Pool>,
     connection: Mutex<Reading>,
     decompressor: Decompressor,
     response_date: Datestamp,
@@ -37,25 +41,51 @@ impl Reading {
 }
 
 impl Snapshot {
+    /// A view of the primary.
     pub(crate) fn new(postgres: Arc<Postgres>) -> Result<Snapshot, StoreError> {
-        let mut connection = postgres.pool.take_owned()?;
-        let begun = begin(&postgres, &mut connection);
-        let (date, last) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                postgres.pool.lost();
-                return Err(error);
-            }
-        };
-        Ok(Snapshot {
+        let pool = postgres.pool.clone();
+        let (snapshot, ()) = Snapshot::begin(postgres, pool, |postgres, connection| {
+            // The date before the data: see clock.rs.
+            let date = postgres.clock.response_date(connection)?;
+            connection.batch(BEGIN)?;
+            Ok((date, ()))
+        })?;
+        Ok(snapshot)
+    }
+
+    /// A view of a replica, and how many seconds it is behind.
+    pub(super) fn of_replica(postgres: Arc<Postgres>, pool: Arc<Pool>) -> Result<(Snapshot, u64), StoreError> {
+        Snapshot::begin(postgres, pool, |postgres, connection| {
+            connection.batch(BEGIN)?;
+            let horizon: i64 = connection.one("SELECT horizon FROM clock", &[])?.try_get(0)?;
+            let now = postgres.clock.system_now(connection)?;
+            let date = Datestamp::from_unix(horizon).unwrap_or_default();
+            Ok((date, u64::try_from(now.unix() - horizon).unwrap_or(0)))
+        })
+    }
+
+    /// Begins a transaction by `dated`, which also says the response date.
+    fn begin<T>(
+        postgres: Arc<Postgres>,
+        pool: Arc<Pool>,
+        dated: impl FnOnce(&Postgres, &mut Connection) -> Result<(Datestamp, T), StoreError>,
+    ) -> Result<(Snapshot, T), StoreError> {
+        let mut connection = pool.take_owned()?;
+        let begun = dated(&postgres, &mut connection)
+            .and_then(|(date, beside)| Ok((date, beside, last_position(&mut connection)?)))
+            .inspect_err(|_| pool.lost());
+        let (date, beside, last) = begun?;
+        let snapshot = Snapshot {
             postgres,
+            pool,
             connection: Mutex::new(Reading(Some(connection))),
             decompressor: Decompressor::new(),
             // After a clock step back the newest datestamp may be later than the server's time. Writes to come are
             // stamped at or after it too, so it is a safe date to give.
             response_date: date.max(last.datestamp()),
             last,
-        })
+        };
+        Ok((snapshot, beside))
     }
 
     fn reading(&self) -> MutexGuard<'_, Reading> {
@@ -294,18 +324,11 @@ impl Drop for Snapshot {
         let reading = self.connection.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(mut connection) = reading.0.take() {
             match connection.batch("ROLLBACK") {
-                Ok(()) => self.postgres.pool.give_back(connection),
-                Err(_) => self.postgres.pool.lost(),
+                Ok(()) => self.pool.give_back(connection),
+                Err(_) => self.pool.lost(),
             }
         }
     }
-}
-
-/// The date before the data: see clock.rs.
-fn begin(postgres: &Postgres, connection: &mut Connection) -> Result<(Datestamp, Position), StoreError> {
-    let date = postgres.clock.response_date(connection)?;
-    connection.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-    Ok((date, last_position(connection)?))
 }
 
 /// A walk over the members of a list, a chunk at a time.

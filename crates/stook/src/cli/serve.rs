@@ -4,16 +4,17 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use stook_store::Clock;
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use super::Ending;
-use super::session::{Place, existing_configuration, open_store};
+use super::session::{Place, existing_configuration};
 use crate::config::{Config, LogFormat};
 use crate::harvest::source;
 use crate::provider::http::Site;
-use crate::provider::{Provider, reach, serve};
+use crate::provider::{Provider, reach, replicas, serve};
 
 /// Answer harvesters over HTTP until stopped
 #[derive(Args)]
@@ -63,7 +64,9 @@ pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListe
 }
 
 fn site(config: &Config) -> Result<Site> {
-    let (store, formats) = (open_store(config)?, config.formats()?);
+    let store = config.store.open_with_replicas(&config.read_urls, Clock::system())?;
+    replicas::watch(&store);
+    let formats = config.formats()?;
     let open = |settings: &crate::config::Repository| {
         Provider::open(store.clone(), settings.clone(), &formats)
             .with_context(|| format!("repository {:?}", settings.name))

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use stook_store::{Span, Store};
+use stook_store::{Clock, ReplicaState, Span, Store};
 
 use super::Ending;
 use super::session::{Place, Session, existing_configuration, open_store};
@@ -30,15 +30,23 @@ impl Status {
                 sources = describe_sources(&open_store(&config)?)?;
             }
         }
-        let bytes = open_store(&config)?.bytes()?;
+        let store = config.store.open_with_replicas(&config.read_urls, Clock::system())?;
+        let (bytes, replicas) = (store.bytes()?, store.replicas());
         if self.json {
             let all = serde_json::json!({
                 "store": config.store.to_string(), "bytes": bytes, "repositories": repositories, "sources": sources,
+                "replicas": replicas.iter().map(describe_replica).collect::<Vec<_>>(),
             });
             println!("{all:#}");
             return Ok(Ending::Fine);
         }
         println!("Store       {} ({} bytes)", config.store, grouped(bytes));
+        for replica in &replicas {
+            match &replica.seconds_behind {
+                Ok(seconds) => println!("Replica     {} ({seconds} s behind)", replica.place),
+                Err(error) => println!("Replica     {} ({error})", replica.place),
+            }
+        }
         for repository in &repositories {
             print(repository);
         }
@@ -62,6 +70,14 @@ fn describe_sources(store: &Store) -> Result<Vec<serde_json::Value>> {
         }))
     };
     source::all(store)?.into_iter().map(describe).collect()
+}
+
+fn describe_replica(replica: &ReplicaState) -> serde_json::Value {
+    serde_json::json!({
+        "place": replica.place,
+        "seconds_behind": replica.seconds_behind.as_ref().ok(),
+        "error": replica.seconds_behind.as_ref().err().map(ToString::to_string),
+    })
 }
 
 fn describe(session: &Session) -> Result<serde_json::Value> {

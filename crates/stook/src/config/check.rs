@@ -263,6 +263,13 @@ mod tests {
         }
         let odd = "[[repository]]\nrepository_name = \"T\\u0007\"\nadmin_emails = [\"a@example.org\"]\n";
         assert!(format!("{:#}", Config::parse(odd).unwrap_err()).contains("repository_name"));
+        for replicas in [
+            "read_urls = [\"postgres://db/stook\"]",
+            "store = \"postgres://db/stook\"\nread_urls = [\"db\"]",
+        ] {
+            let error = Config::parse(&format!("{replicas}\n{BASE}")).unwrap_err();
+            assert!(format!("{error:#}").contains("read_urls"), "{replicas}: {error:#}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stook_metadata::{Format, Formats};
 use stook_oai::MetadataPrefix;
-use stook_store::StoreAddress;
+use stook_store::{PostgresAddress, StoreAddress};
 
 pub(crate) use check::is_url;
 pub use settings::{
@@ -33,6 +33,9 @@ pub struct Config {
     /// Where the records live: a file, relative to the configuration file, or a server, `postgres://…`.
     #[serde(deserialize_with = "store_address", serialize_with = "without_password")]
     pub store: StoreAddress,
+    /// Replicas of that server, from which harvesters are answered.
+    #[serde(skip_serializing)]
+    pub read_urls: Vec<String>,
     /// How to answer.
     pub server: Server,
     /// What to serve.
@@ -104,6 +107,7 @@ impl Config {
             bail!("there is no [[repository]]\nTry: stook init, which writes one");
         }
         self.formats()?;
+        self.check_replicas()?;
         self.server.check()?;
         let listen = self.server.listen.clone();
         for at in 0..self.repository.len() {
@@ -123,6 +127,19 @@ impl Config {
             repository
                 .check(&listen)
                 .with_context(|| format!("repository {name:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn check_replicas(&self) -> Result<()> {
+        if matches!(self.store, StoreAddress::File(_)) && !self.read_urls.is_empty() {
+            bail!(
+                "read_urls are replicas of a server, but the store is a file\nTry: store = \"postgres://…\", or no read_urls"
+            );
+        }
+        for url in &self.read_urls {
+            let parsed = url.parse::<PostgresAddress>();
+            parsed.map_err(|error| anyhow!("read_urls: {error}\nTry: {}", error.hint()))?;
         }
         Ok(())
     }

@@ -147,7 +147,7 @@ const DOCUMENTATION_HEAD: &str = "# Configuration
 `stook init` writes a commented `stook.toml` with these settings; `-c FILE` or the environment variable `STOOK_CONFIG` names
 another file. A setting that is not there has its default; one that does not exist is an error. Paths are relative to the
 file. `store`, at the top, is the file the records live in; its default is `stook.db`. It may also be the address of a
-PostgreSQL database ([postgresql.md](postgresql.md)).
+PostgreSQL database ([postgresql.md](postgresql.md)), and `read_urls` beside it the addresses of its replicas.
 ";
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use stook_oai::request::Request;
 use stook_oai::response::{Echo, ResponseWriter};
 use stook_oai::{Datestamp, ErrorCode, OaiError, Verb};
-use stook_store::{Snapshot, StoreError};
+use stook_store::{Position, Snapshot, StoreError};
 
 use super::{Provider, verbs};
 
@@ -48,6 +48,14 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Makes sure that the view shows everything up to a position: another replica may have given it out.
+    pub(super) fn reach(&mut self, position: Position) -> Result<(), StoreError> {
+        if self.snapshot.last() < position {
+            self.snapshot = self.provider.store.read()?;
+        }
+        Ok(())
+    }
+
     /// The response up to where the verb's own element begins.
     pub(super) fn writer(&self) -> ResponseWriter {
         self.writer_for(USUAL_BYTES)
@@ -66,11 +74,19 @@ impl Provider {
     /// # Errors
     /// When the store fails. Protocol errors are answers.
     pub fn answer(&self, query: &[u8]) -> Result<Answer, StoreError> {
-        let snapshot = self.store.read()?;
+        let request = Request::parse_query(query, self.granularity);
+        let snapshot = match &request {
+            // One record is what the last list said of it, or later. A replica that has not come as far as the one that
+            // made the list might show what was before.
+            Ok(Request::GetRecord { .. } | Request::ListMetadataFormats { identifier: Some(_) }) => {
+                self.store.read()?
+            }
+            _ => self.store.read_replica()?,
+        };
         // Also the date of a refusal: a harvester that is told "no records" goes on from there, and what was
         // published since this view was taken must not be dated before it.
         let response_date = snapshot.response_date();
-        let request = match Request::parse_query(query, self.granularity) {
+        let request = match request {
             Ok(request) => request,
             Err(errors) => {
                 let xml = self.writer(USUAL_BYTES, response_date, Echo::None).errors(&errors);

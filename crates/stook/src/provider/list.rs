@@ -34,7 +34,7 @@ pub(super) fn answer(
     request: &ListRequest,
     page: impl Fn(&mut Context<'_>, &Wanted) -> Result<Option<Vec<u8>>, Refusal>,
 ) -> Result<Vec<u8>, Refusal> {
-    let mut wanted = context.provider.wanted(&context.snapshot, verb, request)?;
+    let mut wanted = wanted(context, verb, request)?;
     if let Some(xml) = page(context, &wanted)? {
         return Ok(xml);
     }
@@ -43,47 +43,89 @@ pub(super) fn answer(
     page(context, &wanted)?.ok_or_else(|| stale_token().into())
 }
 
-impl Provider {
-    /// Finds out which page is wanted.
-    fn wanted(&self, snapshot: &Snapshot, verb: Verb, request: &ListRequest) -> Result<Wanted, Refusal> {
-        match request {
-            ListRequest::Selection {
-                metadata_prefix,
-                from,
-                until,
-                set,
-            } => {
-                self.check_selection(snapshot, metadata_prefix, set.as_ref())?;
-                let after = from.map_or(Position::START, |from| Position::first_of(from.first_second()).before());
-                let until = until.map_or(Position::END, |until| Position::last_of(until.last_second()));
-                let span = Span {
-                    after,
-                    through: until.min(snapshot.last()),
-                };
-                let nothing = || OaiError::new(ErrorCode::NoRecordsMatch, "No record matches the request.");
-                let list = snapshot
-                    .list(self.repository, metadata_prefix, set.as_ref())?
-                    .ok_or_else(nothing)?;
-                let complete_list_size = snapshot.count(list, span)?;
-                if complete_list_size == 0 {
-                    return Err(nothing().into());
-                }
-                Ok(Wanted {
-                    list,
-                    span,
-                    verb,
-                    metadata_prefix: metadata_prefix.clone(),
-                    set: set.clone(),
-                    until,
-                    cursor: 0,
-                    complete_list_size,
-                    resumed: false,
-                })
+/// Finds out which page is wanted.
+fn wanted(context: &mut Context<'_>, verb: Verb, request: &ListRequest) -> Result<Wanted, Refusal> {
+    match request {
+        ListRequest::Selection {
+            metadata_prefix,
+            from,
+            until,
+            set,
+        } => {
+            let (provider, snapshot) = (context.provider, &context.snapshot);
+            provider.check_selection(snapshot, metadata_prefix, set.as_ref())?;
+            let after = from.map_or(Position::START, |from| Position::first_of(from.first_second()).before());
+            let until = until.map_or(Position::END, |until| Position::last_of(until.last_second()));
+            let span = Span {
+                after,
+                through: until.min(snapshot.last()),
+            };
+            let nothing = || OaiError::new(ErrorCode::NoRecordsMatch, "No record matches the request.");
+            let list = snapshot
+                .list(provider.repository, metadata_prefix, set.as_ref())?
+                .ok_or_else(nothing)?;
+            let complete_list_size = snapshot.count(list, span)?;
+            if complete_list_size == 0 {
+                return Err(nothing().into());
             }
-            ListRequest::Resume { resumption_token } => self.resumed(snapshot, verb, resumption_token),
+            Ok(Wanted {
+                list,
+                span,
+                verb,
+                metadata_prefix: metadata_prefix.clone(),
+                set: set.clone(),
+                until,
+                cursor: 0,
+                complete_list_size,
+                resumed: false,
+            })
         }
+        ListRequest::Resume { resumption_token } => resumed(context, verb, resumption_token),
     }
+}
 
+fn resumed(context: &mut Context<'_>, verb: Verb, token: &str) -> Result<Wanted, Refusal> {
+    let provider = context.provider;
+    let now = context.snapshot.response_date();
+    let read = provider.tokens.read(&provider.settings.name, verb, now, token);
+    let (state, _) = read.map_err(OaiError::from)?;
+    let ListState::Records {
+        metadata_prefix,
+        set,
+        after,
+        through,
+        until,
+        cursor,
+        complete_list_size,
+        ..
+    } = state
+    else {
+        return Err(stale_token().into());
+    };
+    let span = Span {
+        after: Position::from_u64(after),
+        through: Position::from_u64(through),
+    };
+    // Or the list would end before its end.
+    context.reach(span.through)?;
+    let list = context
+        .snapshot
+        .list(provider.repository, &metadata_prefix, set.as_ref())?
+        .ok_or_else(stale_token)?;
+    Ok(Wanted {
+        list,
+        span,
+        verb,
+        metadata_prefix,
+        set,
+        until: Position::from_u64(until),
+        cursor,
+        complete_list_size,
+        resumed: true,
+    })
+}
+
+impl Provider {
     fn check_selection(
         &self,
         snapshot: &Snapshot,
@@ -106,43 +148,6 @@ impl Provider {
         } else {
             Err(Refusal::Errors(errors))
         }
-    }
-
-    fn resumed(&self, snapshot: &Snapshot, verb: Verb, token: &str) -> Result<Wanted, Refusal> {
-        let read = self
-            .tokens
-            .read(&self.settings.name, verb, snapshot.response_date(), token);
-        let (state, _) = read.map_err(OaiError::from)?;
-        let ListState::Records {
-            metadata_prefix,
-            set,
-            after,
-            through,
-            until,
-            cursor,
-            complete_list_size,
-            ..
-        } = state
-        else {
-            return Err(stale_token().into());
-        };
-        let list = snapshot
-            .list(self.repository, &metadata_prefix, set.as_ref())?
-            .ok_or_else(stale_token)?;
-        Ok(Wanted {
-            list,
-            span: Span {
-                after: Position::from_u64(after),
-                through: Position::from_u64(through),
-            },
-            verb,
-            metadata_prefix,
-            set,
-            until: Position::from_u64(until),
-            cursor,
-            complete_list_size,
-            resumed: true,
-        })
     }
 
     /// When tokens given out now expire.

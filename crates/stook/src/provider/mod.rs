@@ -17,6 +17,7 @@ pub mod http;
 mod list;
 pub mod metrics;
 pub mod reach;
+pub mod replicas;
 pub mod serve;
 mod stall;
 mod verbs;
