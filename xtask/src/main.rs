@@ -8,6 +8,7 @@ mod install;
 mod interop;
 mod misbehave;
 mod peers;
+mod postgres;
 mod records;
 mod schemas;
 mod server;
@@ -65,6 +66,10 @@ Usage: cargo xtask COMMAND
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.
 
+  postgres [VERSION]...
+      Runs the tests of the store on servers of other versions, by default the
+      first that is promised and the last there is.
+
   soak harvest [--kills N] [--records N] [--seed N]
       Kills a harvest of a changing source at N random moments (default 1,000
       of 100,000 records) and compares what the store ends with.
@@ -117,6 +122,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "interop" => interop::run(rest),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
+        "postgres" => postgres::run(rest),
         "soak" => soak::run(rest),
         "misbehave" => misbehave::run(rest),
         "records" => write_records(rest),

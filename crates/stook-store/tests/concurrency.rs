@@ -268,6 +268,9 @@ fn many_handles_on_a_server_by_its_own_clock() {
     run_on(&StoreAddress::Server(Server::shared().fresh_url()), &Clock::system());
 }
 
+/// How long writers may take to get going.
+const SLOWEST: Duration = Duration::from_secs(60);
+
 fn kill_writers(address: &str) {
     let folder = tempfile::tempdir().unwrap();
     let time = folder.path().join("time");
@@ -290,8 +293,10 @@ fn kill_writers(address: &str) {
             let writers: Vec<_> = (0..WRITERS)
                 .map(|at| start_writer(address, &time, round * WRITERS + at))
                 .collect();
-            let end = Instant::now() + Duration::from_millis(400 + dice.below(200) as u64);
-            while Instant::now() < end {
+            let (began, least) = (Instant::now(), Duration::from_millis(400 + dice.below(200) as u64));
+            // On a slow machine longer, so that there is something to kill.
+            let few = || numbers_in(&store, maps, "own").len() < 10 * (round + 1);
+            while began.elapsed() < least || (few() && began.elapsed() < SLOWEST) {
                 hand.turn([1, 1, 3, -2, 0, 20, -15][dice.below(7)]);
                 fs::write(&time, hand.now().to_le_bytes()).unwrap();
                 thread::sleep(Duration::from_micros(500));

@@ -24,7 +24,10 @@ pub struct Server {
     folder: TempDir,
     port: u16,
     process: Option<Child>,
-    programs: PathBuf,
+    /// Where the server's own programs are.
+    server_programs: PathBuf,
+    /// Where those of its clients are.
+    client_programs: PathBuf,
     /// Settings beside the usual ones: `name=value`.
     settings: Vec<String>,
 }
@@ -61,10 +64,10 @@ impl Server {
     }
 
     fn start_with(tls: Option<(&Path, &Path)>) -> io::Result<Server> {
-        let programs = programs()?;
+        let (server_programs, client_programs) = (server_programs()?, client_programs()?);
         let folder = server_folder()?;
         let data = folder.path().join("data");
-        let mut initdb = as_server(&programs.join("initdb"));
+        let mut initdb = as_server(&server_programs.join("initdb"));
         initdb
             .arg("-D")
             .arg(&data)
@@ -74,7 +77,8 @@ impl Server {
             folder,
             port: free_port()?,
             process: None,
-            programs,
+            server_programs,
+            client_programs,
             settings: Vec::new(),
         };
         if let Some((certificate, key)) = tls {
@@ -87,7 +91,7 @@ impl Server {
             server.settings.push("ssl=on".into());
         }
         server.resume()?;
-        let mut createdb = Command::new(server.programs.join("createdb"));
+        let mut createdb = Command::new(server.client_programs.join("createdb"));
         createdb.args(["-h", "127.0.0.1", "-U", NAME, "-p", &server.port.to_string(), NAME]);
         run(&mut createdb)?;
         Ok(server)
@@ -99,7 +103,7 @@ impl Server {
     /// When it cannot be made from this one, or does not start.
     pub fn replica(&self) -> io::Result<Server> {
         let folder = server_folder()?;
-        let mut backup = as_server(&self.programs.join("pg_basebackup"));
+        let mut backup = as_server(&self.client_programs.join("pg_basebackup"));
         backup.arg("-D").arg(folder.path().join("data"));
         backup.args(["-h", "127.0.0.1", "-U", NAME, "-p", &self.port.to_string()]);
         backup.args([
@@ -113,7 +117,8 @@ impl Server {
             folder,
             port: free_port()?,
             process: None,
-            programs: self.programs.clone(),
+            server_programs: self.server_programs.clone(),
+            client_programs: self.client_programs.clone(),
             settings: vec!["hot_standby=on".into()],
         };
         replica.resume()?;
@@ -125,7 +130,7 @@ impl Server {
     /// # Errors
     /// When it does not begin to answer.
     pub fn resume(&mut self) -> io::Result<()> {
-        let mut command = as_server(&self.programs.join("postgres"));
+        let mut command = as_server(&self.server_programs.join("postgres"));
         command
             .arg("-D")
             .arg(self.folder.path().join("data"))
@@ -161,7 +166,7 @@ impl Server {
     fn wait_until_it_answers(&self) -> io::Result<()> {
         let began = Instant::now();
         loop {
-            let mut ready = Command::new(self.programs.join("pg_isready"));
+            let mut ready = Command::new(self.client_programs.join("pg_isready"));
             ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
             if ready.status()?.success() {
                 return Ok(());
@@ -203,7 +208,7 @@ impl Server {
     /// # Errors
     /// When it fails.
     pub fn run(&self, sql: &str) -> io::Result<()> {
-        let mut psql = Command::new(self.programs.join("psql"));
+        let mut psql = Command::new(self.client_programs.join("psql"));
         psql.args([
             "-q",
             "-h",
@@ -252,8 +257,17 @@ fn server_folder() -> io::Result<TempDir> {
     Ok(folder)
 }
 
+/// Where a server's programs are: in the folder that STOOK_POSTGRES names, for trying another version, or beside its
+/// clients'.
+fn server_programs() -> io::Result<PathBuf> {
+    match std::env::var_os("STOOK_POSTGRES") {
+        Some(folder) => Ok(folder.into()),
+        None => client_programs(),
+    }
+}
+
 /// Where PostgreSQL's programs are: Debian keeps them out of the way, a folder for each version.
-fn programs() -> io::Result<PathBuf> {
+fn client_programs() -> io::Result<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<(u32, PathBuf)> = versions
         .filter_map(|version| Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin"))))
