@@ -13,6 +13,7 @@
 //! * [`scan`]: the strict XML scanner underneath it.
 
 pub mod clean;
+pub mod crosswalk;
 pub mod dublin_core;
 pub mod fault;
 mod find;

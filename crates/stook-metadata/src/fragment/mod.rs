@@ -21,6 +21,7 @@ use crate::namespaces::Namespaces;
 use content::Content;
 use walk::Walk;
 
+pub(crate) use walk::split;
 pub use walk::{MAX_DEPTH, MAX_NAMESPACES};
 
 /// Checks a record that stands alone.

@@ -282,7 +282,7 @@ impl<'a, 'c> Walk<'a, 'c> {
 }
 
 /// Prefix and local part of a qualified name.
-pub(super) fn split(name: &str) -> (&str, &str) {
+pub(crate) fn split(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("", name))
 }
 

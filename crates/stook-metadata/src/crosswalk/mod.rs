@@ -1,0 +1,78 @@
+//! From one format to another, by tables that people can read.
+//!
+//! A [`Mapping`] is read from text once ([`read`]) and applied to any number of records: the record becomes a
+//! [`tree`], [`path`]s find values in it, `apply` puts them where the rules say, `write` makes XML of it. Mappings of
+//! one's own and those that come with the program ([`built_in`]) are written in the same words.
+
+mod apply;
+pub mod built_in;
+mod mapping;
+pub mod path;
+mod read;
+#[cfg(test)]
+mod tests;
+pub mod tree;
+mod write;
+
+pub use mapping::Mapping;
+pub use read::MappingError;
+
+use crate::dublin_core::{DC_NAMESPACE, OAI_DC_NAMESPACE};
+use crate::format::Format;
+use crate::namespaces::{XML, XSI};
+
+const DCTERMS: &str = "http://purl.org/dc/terms/";
+const QUALIFIED_DC: &str = "http://dspace.org/qualifieddc/";
+const MODS: &str = "http://www.loc.gov/mods/v3";
+const MARC: &str = "http://www.loc.gov/MARC21/slim";
+const MARC_XCHANGE: [&str; 2] = ["info:lc/xmlns/marcxchange-v1", "info:lc/xmlns/marcxchange-v2"];
+const DATACITE: &str = "http://datacite.org/schema/kernel-4";
+const OAI_DATACITE: &str = "http://schema.datacite.org/oai/oai-1.1/";
+const ETDMS: &str = "http://www.ndltd.org/standards/metadata/etdms/1.0/";
+const ETDMS_1_1: &str = "http://www.ndltd.org/standards/metadata/etdms/1.1/";
+const RFC1807: &str = "http://info.internet.isi.edu:80/in-notes/rfc/files/rfc1807.txt";
+const OAI_MARC: &str = "http://www.openarchives.org/OAI/1.1/oai_marc";
+
+/// Prefixes that every mapping may use without declaring them.
+const KNOWN_NAMESPACES: &[(&str, &str)] = &[
+    ("xml", XML),
+    ("xsi", XSI),
+    ("oai_dc", OAI_DC_NAMESPACE),
+    ("dc", DC_NAMESPACE),
+    ("dcterms", DCTERMS),
+    ("qdc", QUALIFIED_DC),
+    ("mods", MODS),
+    ("marc", MARC),
+    ("datacite", DATACITE),
+    ("oai_datacite", OAI_DATACITE),
+    ("etdms", ETDMS),
+    ("rfc1807", RFC1807),
+    ("oai_marc", OAI_MARC),
+    ("xlink", "http://www.w3.org/1999/xlink"),
+];
+
+/// Namespaces whose records are written without prefixes, as is usual for them.
+const UNPREFIXED: &[&str] = &[
+    MODS,
+    MARC,
+    DATACITE,
+    OAI_DATACITE,
+    ETDMS,
+    ETDMS_1_1,
+    RFC1807,
+    OAI_MARC,
+    MARC_XCHANGE[0],
+    MARC_XCHANGE[1],
+];
+
+/// The namespace of names without a prefix.
+fn element_namespace(format: &Format) -> &str {
+    match &*format.namespace {
+        OAI_DC_NAMESPACE => DC_NAMESPACE,
+        namespace => namespace,
+    }
+}
+
+fn is_marc(format: &Format) -> bool {
+    format.namespace == MARC || MARC_XCHANGE.contains(&&*format.namespace)
+}

@@ -1,0 +1,219 @@
+//! A record as a tree, for whoever has to look into it.
+//!
+//! The XML of one record enters, as it was accepted at the door; elements with resolved names leave. Comments and
+//! instructions are left out.
+
+use std::borrow::Cow;
+
+use crate::fault::{Fault, Problem, short};
+use crate::fragment::{MAX_DEPTH, split};
+use crate::namespaces::Namespaces;
+use crate::scan::{Attribute as Written, Scanner, Token, unescape};
+
+/// One element and everything in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element<'a> {
+    /// The namespace, empty for none.
+    pub namespace: Cow<'a, str>,
+    /// The name without a prefix.
+    pub local: &'a str,
+    /// In the order they are written, without declarations.
+    pub attributes: Vec<Attribute<'a>>,
+    /// In the order of the document.
+    pub children: Vec<Child<'a>>,
+}
+
+/// One attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute<'a> {
+    /// The namespace, empty for none.
+    pub namespace: Cow<'a, str>,
+    /// The name without a prefix.
+    pub local: &'a str,
+    /// The value, references resolved.
+    pub value: Cow<'a, str>,
+}
+
+/// What stands in an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Child<'a> {
+    /// An element.
+    Element(Element<'a>),
+    /// Text, references resolved.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Element<'a> {
+    /// Reads the one element of `xml`.
+    ///
+    /// # Errors
+    /// The first thing that is not XML, or not well formed.
+    pub fn read(xml: &'a str) -> Result<Element<'a>, Fault> {
+        let mut scanner = Scanner::new(xml);
+        let mut namespaces = Namespaces::none();
+        // The open elements with the names that close them, and how many declarations were in force before each.
+        let mut open: Vec<(Element<'a>, &'a str, usize)> = Vec::new();
+        loop {
+            let fault = |scanner: &Scanner<'_>, problem| Err(scanner.fault(scanner.token_start(), problem));
+            let text = match scanner.next_token()? {
+                None => {
+                    let problem = match open.last() {
+                        Some((_, name, _)) => Problem::NotClosed(short(name)),
+                        None => Problem::NoRoot,
+                    };
+                    return fault(&scanner, problem);
+                }
+                Some(Token::Start { .. }) if open.len() == MAX_DEPTH => {
+                    return fault(&scanner, Problem::TooDeep(MAX_DEPTH));
+                }
+                Some(Token::Start { name, empty }) => {
+                    let before = namespaces.len();
+                    let element = start(name, scanner.attributes(), &mut namespaces);
+                    let Some(element) = element else {
+                        return fault(&scanner, Problem::UndeclaredPrefix(short(name)));
+                    };
+                    if !empty {
+                        open.push((element, name, before));
+                        continue;
+                    }
+                    namespaces.truncate(before);
+                    match open.last_mut() {
+                        Some((parent, ..)) => parent.children.push(Child::Element(element)),
+                        None => return Ok(element),
+                    }
+                    continue;
+                }
+                Some(Token::End { name }) => {
+                    let Some((element, _, before)) = open.pop().filter(|(_, opened, _)| *opened == name) else {
+                        return fault(&scanner, Problem::StrayEndTag(short(name)));
+                    };
+                    namespaces.truncate(before);
+                    match open.last_mut() {
+                        Some((parent, ..)) => parent.children.push(Child::Element(element)),
+                        None => return Ok(element),
+                    }
+                    continue;
+                }
+                Some(Token::Text(raw)) => unescape(raw),
+                Some(Token::Section(raw)) => Cow::Borrowed(raw),
+                Some(Token::Comment | Token::Instruction | Token::Declaration) => continue,
+            };
+            if let Some((parent, ..)) = open.last_mut() {
+                parent.children.push(Child::Text(text));
+            }
+        }
+    }
+
+    /// The elements directly in it.
+    pub fn elements(&self) -> impl Iterator<Item = &Element<'a>> {
+        self.children.iter().filter_map(|child| match child {
+            Child::Element(element) => Some(element),
+            Child::Text(_) => None,
+        })
+    }
+
+    /// The value of an attribute.
+    #[must_use]
+    pub fn attribute(&self, namespace: &str, local: &str) -> Option<&str> {
+        let is_it = |attribute: &&Attribute<'_>| attribute.local == local && attribute.namespace == namespace;
+        self.attributes.iter().find(is_it).map(|attribute| &*attribute.value)
+    }
+
+    /// All text in it. What is broken into lines only because the XML is comes as one line.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.children[..] {
+            [] => Cow::Borrowed(""),
+            [Child::Text(text)] => in_one_line(text),
+            _ => {
+                let mut all = String::new();
+                self.gather(&mut all);
+                Cow::Owned(in_one_line(&all).into_owned())
+            }
+        }
+    }
+
+    fn gather(&self, all: &mut String) {
+        for child in &self.children {
+            match child {
+                Child::Text(text) => all.push_str(text),
+                Child::Element(element) => element.gather(all),
+            }
+        }
+    }
+}
+
+fn start<'a>(name: &'a str, written: &[Written<'a>], namespaces: &mut Namespaces) -> Option<Element<'a>> {
+    for attribute in written {
+        match attribute.name.strip_prefix("xmlns") {
+            Some("") => namespaces.declare("", &unescape(attribute.value)),
+            Some(rest) if rest.starts_with(':') => namespaces.declare(&rest[1..], &unescape(attribute.value)),
+            _ => {}
+        }
+    }
+    let resolve = |prefix: &str| Some(Cow::Owned(namespaces.resolve(prefix)?.to_owned()));
+    let (prefix, local) = split(name);
+    let mut attributes = Vec::new();
+    for attribute in written {
+        let (prefix, local) = split(attribute.name);
+        if prefix == "xmlns" || attribute.name == "xmlns" {
+            continue;
+        }
+        attributes.push(Attribute {
+            // An attribute without a prefix is in no namespace, whatever the default is.
+            namespace: if prefix.is_empty() {
+                Cow::Borrowed("")
+            } else {
+                resolve(prefix)?
+            },
+            local,
+            value: unescape(attribute.value),
+        });
+    }
+    Some(Element {
+        namespace: resolve(prefix)?,
+        local,
+        attributes,
+        children: Vec::new(),
+    })
+}
+
+/// Line breaks and the blanks around them become one space; the ends are trimmed.
+fn in_one_line(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if !text.contains(['\n', '\r']) {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Cow::Owned(lines.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_resolved_and_text_is_put_together() {
+        let xml = "<a:r xmlns:a='urn:a' xmlns='urn:d'><t xml:lang='de' k='v&amp;w'>x &lt; <b xmlns=''>y</b>\n  z</t>\
+                   <!-- c --><e/></a:r>";
+        let root = Element::read(xml).unwrap();
+        assert_eq!((&*root.namespace, root.local), ("urn:a", "r"));
+        let inside: Vec<_> = root.elements().collect();
+        assert_eq!((&*inside[0].namespace, inside[0].local), ("urn:d", "t"));
+        assert_eq!(inside[0].text(), "x < y z");
+        assert_eq!(inside[0].attribute(crate::namespaces::XML, "lang"), Some("de"));
+        assert_eq!(inside[0].attribute("", "k"), Some("v&w"));
+        assert_eq!(inside[0].elements().next().unwrap().namespace, "");
+        assert_eq!(&*inside[1].namespace, "urn:d");
+        assert_eq!(inside[1].text(), "");
+    }
+
+    #[test]
+    fn what_is_not_well_formed_is_a_fault() {
+        for bad in ["", "text", "<a>", "<a></b>", "<a><b></a></b>", "<p:a/>", "<a b='&x;'/>"] {
+            assert!(Element::read(bad).is_err(), "{bad}");
+        }
+        let deep = "<a>".repeat(10_000);
+        assert!(Element::read(&deep).is_err());
+    }
+}
