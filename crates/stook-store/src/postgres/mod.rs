@@ -10,6 +10,7 @@ mod check;
 mod clock;
 mod commit;
 mod connection;
+mod copy;
 mod lookup;
 mod notes;
 mod plan;
@@ -32,6 +33,7 @@ use connection::{Connection, Pool, Pooled};
 
 pub use address::PostgresAddress;
 pub(crate) use address::describe;
+pub(crate) use copy::CopyServer;
 pub(crate) use snapshot::Snapshot;
 
 /// How long a write waits for a server that is gone: long enough for a failover.
@@ -62,6 +64,9 @@ impl Postgres {
         let pool = Pool::new(&address)?;
         let mut connection = pool.take()?;
         schema::migrate(&mut connection, &address)?;
+        if schema::is_unfinished(&mut connection)? {
+            return Err(StoreError::Unfinished(address.to_string()));
+        }
         let clock = ServerClock::new(&mut connection, clock)?;
         drop(connection);
         Ok(Postgres {
