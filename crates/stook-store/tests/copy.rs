@@ -105,7 +105,7 @@ fn fill(address: &StoreAddress, clock: Clock) -> Store {
         let changes = |version: &str| -> Vec<Change> {
             let text = |number: usize| format!("<map>{name} {number} {version}</map>");
             let one = |number: usize| match live(number, &[history::SETS[number % 5]], &text(number)) {
-                change if number % 2 == 0 => history::harvested(change, number),
+                change if number.is_multiple_of(2) => history::harvested(change, number),
                 change => change,
             };
             (0..20).map(one).collect()
@@ -476,7 +476,7 @@ fn forgetful(port: u16) -> u16 {
                 while let Ok(length @ 1..) = client.read(&mut bytes) {
                     let is_commit = bytes[..length].ends_with(b"COMMIT\0");
                     let number = if is_commit { commits.fetch_add(1, SeqCst) } else { 1 };
-                    hang_up.store(number >= 2 && number % 2 == 0, SeqCst);
+                    hang_up.store(number >= 2 && number.is_multiple_of(2), SeqCst);
                     server.write_all(&bytes[..length]).unwrap();
                 }
                 let _ = server.shutdown(Shutdown::Both);
