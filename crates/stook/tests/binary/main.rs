@@ -4,6 +4,8 @@
 
 mod commands;
 mod crash;
+#[path = "../support/place.rs"]
+mod place;
 mod sources;
 
 use std::fs;
@@ -32,6 +34,7 @@ impl Repository {
             "example.org",
             "--yes",
         ]);
+        place::configured(repository.folder.path());
         repository
     }
 
