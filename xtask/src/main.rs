@@ -42,9 +42,9 @@ Usage: cargo xtask COMMAND
       driver `all.xsd` and a `catalog.xml`: then those are used too.
 
   interop [CLIENT|SERVER]...
-      Harvests the demo and a repository of 10,000 records with real clients
-      (sickle, scythe, pyoai, http-oai, oai-pmh) and compares what they end
-      with to what the store holds. Harvests real servers (stook, pyoai-server,
+      Harvests the demo and a repository of 10,000 records, in a file and in
+      PostgreSQL, with real clients (sickle, scythe, pyoai, http-oai, oai-pmh)
+      and compares what they end with to what the store holds. Harvests real servers (stook, pyoai-server,
       oai-repo, catmandu) with `stook harvest`, wholly, one set, and again
       after changes, and compares with what they were given.
 

@@ -187,6 +187,19 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Keeps its records in this database instead of the file beside its
+    /// configuration.
+    ///
+    /// # Errors
+    /// When its configuration cannot be changed.
+    pub(crate) fn keep_in(&self, database: &str) -> Result<()> {
+        let path = self.config();
+        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let others = text.lines().filter(|line| !line.starts_with("store = "));
+        let text = others.fold(format!("store = {database:?}\n"), |text, line| text + line + "\n");
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
+    }
+
     /// `stook -c CONFIG …`, to which arguments can be added.
     pub(crate) fn stook(&self) -> Command {
         let mut command = Command::new(&self.binary);
