@@ -32,9 +32,9 @@ Usage: cargo xtask COMMAND
       a short fuzz run. Installs what is missing and says so.
 
   install [--bench]
-      Only the installing: xmllint, HTTP::OAI, the Python and npm harvesters,
-      the servers pyoai, oai-repo and Catmandu; with --bench also nginx, wrk
-      and the harvesters that are only measured.
+      Only the installing: xmllint, PostgreSQL, nginx, HTTP::OAI, the Python
+      and npm harvesters, the servers pyoai, oai-repo and Catmandu; with
+      --bench also wrk and the harvesters that are only measured.
 
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
