@@ -61,6 +61,12 @@ Usage: cargo xtask COMMAND
       bench-results/harvest.md and .json. N is 1,000,000 by default; --quick
       takes 50,000.
 
+  bench store [--records N] [--quick]
+      Measures both kinds of store, the file and PostgreSQL, side by side:
+      loading, pages, counts, updates, size and memory. Writes
+      bench-results/store.md and .json. N is 1,000,000 by default; --quick
+      takes 50,000.
+
   fuzz TARGET|all [--seconds N]
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.
