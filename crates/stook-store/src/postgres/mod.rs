@@ -178,7 +178,7 @@ impl Postgres {
 }
 
 /// Does it again as long as it may help.
-fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+pub(crate) fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {

@@ -5,6 +5,8 @@
 mod commands;
 mod copy;
 mod crash;
+#[path = "../support/place.rs"]
+mod place;
 mod sources;
 
 use std::fs;
@@ -33,6 +35,7 @@ impl Repository {
             "example.org",
             "--yes",
         ]);
+        place::configured(repository.folder.path());
         repository
     }
 
