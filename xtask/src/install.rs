@@ -27,17 +27,27 @@ const PYTHON: Tool = Tool {
     packages: &["python3", "python3-venv"],
 };
 
+const NGINX: Tool = Tool {
+    what: "nginx, in front of several nodes, and the limit of what can be served",
+    // Debian keeps it where only root's PATH looks.
+    probe: &["sh", "-c", "PATH=$PATH:/usr/sbin nginx -v"],
+    packages: &["nginx"],
+};
+
+const XMLLINT: Tool = Tool {
+    what: "xmllint, which validates answers against the OAI-PMH schema",
+    probe: &["xmllint", "--version"],
+    packages: &["libxml2-utils"],
+};
+
 const TEST_TOOLS: &[Tool] = &[
-    Tool {
-        what: "xmllint, which validates answers against the OAI-PMH schema",
-        probe: &["xmllint", "--version"],
-        packages: &["libxml2-utils"],
-    },
+    XMLLINT,
     Tool {
         what: "PostgreSQL, for the store on a server; the tests start servers of their own",
         probe: &["sh", "-c", "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb"],
         packages: &["postgresql"],
     },
+    NGINX,
     PYTHON,
     Tool {
         what: "Node.js, for the npm harvester",
@@ -79,12 +89,7 @@ const PEER_TOOLS: &[Tool] = &[
 ];
 
 const BENCH_TOOLS: &[Tool] = &[
-    Tool {
-        what: "nginx, the limit of what can be served",
-        // Debian keeps it where only root's PATH looks.
-        probe: &["sh", "-c", "PATH=$PATH:/usr/sbin nginx -v"],
-        packages: &["nginx"],
-    },
+    NGINX,
     Tool {
         what: "wrk, which makes the load",
         // It knows no option that succeeds.
@@ -201,7 +206,7 @@ pub(crate) fn for_fuzz() -> Result<()> {
 /// # Errors
 /// When something is missing and cannot be installed.
 pub(crate) fn for_schemas() -> Result<()> {
-    install_tools(&TEST_TOOLS[..2])?;
+    install_tools(&[XMLLINT, PYTHON])?;
     install_environment(&PYOAI)?;
     install_schema()
 }

@@ -2,8 +2,8 @@
 //! `servers` is the other direction.
 //!
 //! What enters is the release binary. Each client harvests the demo and a
-//! repository of 10,000 records with deletions and sets three levels deep: the
-//! whole list, one set, one range of dates. What leaves is a list of
+//! repository of 10,000 records with deletions and sets three levels deep, kept
+//! in a file and in PostgreSQL: the whole list, one set, one range of dates. What leaves is a list of
 //! differences, none if all is well. `stook export` says what is right.
 
 mod given;
@@ -97,7 +97,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         .collect();
     if !chosen.is_empty() {
         harvest_demo(&binary, scratch.path(), &chosen)?;
-        harvest_generated(&binary, scratch.path(), &chosen)?;
+        harvest_generated(&binary, &scratch.path().join("file"), None, &chosen)?;
+        let database = testserver::Server::start().context("PostgreSQL cannot be started")?;
+        let folder = scratch.path().join("server");
+        harvest_generated(&binary, &folder, Some(&database.url()), &chosen)?;
     }
     let chosen: Vec<&str> = servers::names().filter(|name| is_chosen(name)).collect();
     servers::run(&binary, scratch.path(), &chosen)
@@ -129,9 +132,15 @@ const LATER_RECORDS: u64 = 1_200;
 /// Every how many records one is deleted.
 const DELETED_STEP: usize = 17;
 
-fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Result<()> {
-    let folder = scratch.join("generated");
-    let repository = Repository::init(binary, &folder, free_port()?)?;
+fn harvest_generated(binary: &Path, folder: &Path, database: Option<&str>, harvesters: &[&Harvester]) -> Result<()> {
+    let repository = Repository::init(binary, folder, free_port()?)?;
+    let what = match database {
+        None => "10,000 records",
+        Some(url) => {
+            repository.keep_in(url)?;
+            "10,000 records in PostgreSQL"
+        }
+    };
     // 300 leaves no page of one record, which the npm client cannot read.
     repository.configure("[[repository]]", "page_size", "300")?;
     let first = RECORDS - LATER_RECORDS;
@@ -148,7 +157,7 @@ fn harvest_generated(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -
     let exported = exported_lines(&repository)?;
     let server = repository.serve()?;
     let selections = selections(&exported, records::PARENT_SET, &before)?;
-    compare_all("10,000 records", server.port, harvesters, &selections)
+    compare_all(what, server.port, harvesters, &selections)
 }
 
 fn import(

@@ -33,9 +33,9 @@ Usage: cargo xtask COMMAND
       a short fuzz run. Installs what is missing and says so.
 
   install [--bench]
-      Only the installing: xmllint, HTTP::OAI, the Python and npm harvesters,
-      the servers pyoai, oai-repo and Catmandu; with --bench also nginx, wrk
-      and the harvesters that are only measured.
+      Only the installing: xmllint, PostgreSQL, nginx, HTTP::OAI, the Python
+      and npm harvesters, the servers pyoai, oai-repo and Catmandu; with
+      --bench also wrk and the harvesters that are only measured.
 
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
@@ -43,9 +43,9 @@ Usage: cargo xtask COMMAND
       driver `all.xsd` and a `catalog.xml`: then those are used too.
 
   interop [CLIENT|SERVER]...
-      Harvests the demo and a repository of 10,000 records with real clients
-      (sickle, scythe, pyoai, http-oai, oai-pmh) and compares what they end
-      with to what the store holds. Harvests real servers (stook, pyoai-server,
+      Harvests the demo and a repository of 10,000 records, in a file and in
+      PostgreSQL, with real clients (sickle, scythe, pyoai, http-oai, oai-pmh)
+      and compares what they end with to what the store holds. Harvests real servers (stook, pyoai-server,
       oai-repo, catmandu) with `stook harvest`, wholly, one set, and again
       after changes, and compares with what they were given.
 
@@ -60,6 +60,12 @@ Usage: cargo xtask COMMAND
       oai-pmh, Sickle, oaipmh-scythe, oai-harvest and, where it is on the PATH,
       metha, at one fast endpoint; and with a single answer of 1 GB. Writes
       bench-results/harvest.md and .json. N is 1,000,000 by default; --quick
+      takes 50,000.
+
+  bench store [--records N] [--quick]
+      Measures both kinds of store, the file and PostgreSQL, side by side:
+      loading, pages, counts, updates, size and memory. Writes
+      bench-results/store.md and .json. N is 1,000,000 by default; --quick
       takes 50,000.
 
   fuzz TARGET|all [--seconds N]

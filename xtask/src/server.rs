@@ -77,7 +77,26 @@ impl Server {
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 /// The processor time of a process and of those it started that still run.
-fn processor_time_of(process: u32) -> Duration {
+pub(crate) fn processor_time_of(process: u32) -> Duration {
+    let family = family_of(process);
+    family.values().map(|ticks| TICK * *ticks).sum()
+}
+
+/// The memory that a process and those it started take together, in bytes:
+/// what several share counts once.
+pub(crate) fn memory_of(process: u32) -> u64 {
+    let kilobytes = |number: &u32| {
+        let rollup = fs::read_to_string(format!("/proc/{number}/smaps_rollup")).unwrap_or_default();
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+        kilobytes.unwrap_or(0)
+    };
+    family_of(process).keys().map(kilobytes).sum::<u64>() * 1024
+}
+
+/// A process and those it started that still run, with their processor time
+/// in ticks.
+fn family_of(process: u32) -> BTreeMap<u32, u32> {
     let mut parents = BTreeMap::new();
     let mut ticks = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -98,11 +117,8 @@ fn processor_time_of(process: u32) -> Duration {
         }
         number == process
     };
+    ticks.retain(|number, _| is_ours(*number));
     ticks
-        .iter()
-        .filter(|(number, _)| is_ours(**number))
-        .map(|(_, ticks)| TICK * *ticks)
-        .sum()
 }
 
 impl Drop for Server {
@@ -185,6 +201,19 @@ impl Repository {
         let base_url = format!("{:?}", base_url(port));
         repository.configure("[[repository]]", "base_url", &base_url)?;
         Ok(repository)
+    }
+
+    /// Keeps its records in this database instead of the file beside its
+    /// configuration.
+    ///
+    /// # Errors
+    /// When its configuration cannot be changed.
+    pub(crate) fn keep_in(&self, database: &str) -> Result<()> {
+        let path = self.config();
+        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let others = text.lines().filter(|line| !line.starts_with("store = "));
+        let text = others.fold(format!("store = {database:?}\n"), |text, line| text + line + "\n");
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
     }
 
     /// `stook -c CONFIG …`, to which arguments can be added.

@@ -60,6 +60,14 @@ impl Backend {
         }
     }
 
+    /// Does it again as long as that may help: for what leads to a write.
+    pub(crate) fn patiently<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match self {
+            Backend::Sqlite(_) => work(),
+            Backend::Postgres(_) => postgres::patiently(work),
+        }
+    }
+
     pub(crate) fn format(
         &self,
         repository: RepositoryId,

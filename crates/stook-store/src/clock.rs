@@ -128,22 +128,14 @@ pub(crate) struct Flight<'a> {
 
 impl StoreClock {
     pub(crate) fn open(path: &Path, clock: Clock) -> io::Result<StoreClock> {
-        let open = || {
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(path)
-        };
         let reading = Mutex::new(Reading {
-            file: open()?,
+            file: open(path)?,
             synced: Datestamp::default(),
         });
         Ok(StoreClock {
             clock,
             reading,
-            writing: Mutex::new(open()?),
+            writing: Mutex::new(open(path)?),
         })
     }
 
@@ -237,6 +229,34 @@ impl Drop for Flight<'_> {
         // Closing the file releases the lock too; an error here changes nothing we could mend.
         let _ = self.file.unlock();
     }
+}
+
+/// The latest time given out by the store with this clock file, which may not be there.
+pub(crate) fn latest(path: &Path) -> io::Result<Datestamp> {
+    match File::open(path) {
+        Ok(file) => Ok(read(&file)?.latest),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Datestamp::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Notes, durably, that this time was given out.
+pub(crate) fn advance(path: &Path, time: Datestamp) -> io::Result<()> {
+    let file = open(path)?;
+    file.lock()?;
+    let times = read(&file)?;
+    let latest = times.latest.max(time);
+    write(&file, Times { latest, ..times })?;
+    file.sync_all()
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
 }
 
 /// A panic while the lock was held leaves nothing half done: every use reads the file anew.

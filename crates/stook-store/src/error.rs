@@ -56,6 +56,32 @@ pub enum StoreError {
     /// What was given is not an address of a server.
     #[error("this is not the address of a database: {0}")]
     Address(String),
+    /// There is no store where one is to be copied from.
+    #[error("there is no store at {0}")]
+    NothingToCopy(String),
+    /// The store to copy from was written by an earlier version of the program.
+    #[error("the store has layout version {found}, older than {known}")]
+    TooOld {
+        /// The version in the store.
+        found: i64,
+        /// The version that can be copied.
+        known: i64,
+    },
+    /// A store would be copied onto itself.
+    #[error("{0} would be copied onto itself")]
+    SamePlace(String),
+    /// A store is already where one is to be copied to.
+    #[error("{0} has a store with repositories already")]
+    Occupied(String),
+    /// What is there came from another store.
+    #[error("what is at {0} is not a copy of this store")]
+    NotACopy(String),
+    /// A store is there in part only.
+    #[error("a copy into {0} was begun and not finished")]
+    Unfinished(String),
+    /// Somebody else copies into the same place.
+    #[error("another copy into {0} was begun after this one")]
+    Overtaken(String),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -90,6 +116,13 @@ impl StoreError {
             Self::Unreachable(_) => "see that the server runs and lets us in; we go on by ourselves when it is back",
             Self::LeftToServer(_) => "use the server's own tools: pg_dump --schema=stook",
             Self::Address(_) => "write it as postgres://user@host/database",
+            Self::NothingToCopy(_) => "check the first address",
+            Self::TooOld { .. } => "bring it up to date first with `stook migrate`",
+            Self::SamePlace(_) => "name another place to copy to",
+            Self::Occupied(_) => "name another place, or, if it is an earlier copy, bring it up to date with --again",
+            Self::NotACopy(_) => "name another place to copy to",
+            Self::Unfinished(_) => "run the same `stook copy` again: it goes on where it stopped",
+            Self::Overtaken(_) => "let the other one finish",
             Self::Damaged(_) => "restore a backup; `stook check` lists what is wrong",
             Self::Io { .. } => "check the path and its permissions",
             Self::Database(_) => "run `stook check`",

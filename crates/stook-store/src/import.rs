@@ -82,6 +82,10 @@ impl Importer {
 
     /// Finds the live records of these formats that the input did not mention, in these sets if there are any.
     pub(crate) fn vanished(&mut self, prefixes: &[MetadataPrefix], sets: &[SetSpec]) -> Result<Vanished, StoreError> {
+        self.backend.patiently(|| self.vanished_once(prefixes, sets))
+    }
+
+    fn vanished_once(&self, prefixes: &[MetadataPrefix], sets: &[SetSpec]) -> Result<Vanished, StoreError> {
         self.seen.database.execute_batch("DELETE FROM vanished")?;
         let mut found = Vanished { records: 0, of: 0 };
         let mut view = self.backend.view()?;

@@ -286,6 +286,15 @@ impl Store {
         })
     }
 
+    /// Reads something for a write to come: a server that goes away is waited for, as for the write itself, and then
+    /// everything is read again.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or `work` fails.
+    pub fn look_up<T>(&self, mut work: impl FnMut(&mut Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.backend.patiently(|| work(&mut self.read()?))
+    }
+
     /// Prepares changes for committing; usable on several threads at once.
     pub fn encoder(&self, repository: RepositoryId) -> Encoder {
         Encoder {

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NAME: &str = "stook";
 /// What the system's packages run servers as; a server never runs as root.
 const SYSTEM_USER: &str = "postgres";
+/// Settings of a server that is measured, beside those of one that is tested. The later of two counts.
+pub const DURABLE: &[&str] = &["fsync=on", "shared_buffers=1GB", "max_wal_size=4GB"];
 
 /// A running server.
 pub struct Server {
@@ -52,7 +54,15 @@ impl Server {
     /// # Errors
     /// When PostgreSQL is not installed, or does not start.
     pub fn start() -> io::Result<Server> {
-        Server::start_with(None)
+        Server::start_with(None, &[])
+    }
+
+    /// Starts one for measuring, which keeps what it has committed and has the memory of a real one.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_durable() -> io::Result<Server> {
+        Server::start_with(None, DURABLE)
     }
 
     /// Starts one that can speak TLS, with this certificate and key.
@@ -60,10 +70,10 @@ impl Server {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_encrypted(certificate: &Path, key: &Path) -> io::Result<Server> {
-        Server::start_with(Some((certificate, key)))
+        Server::start_with(Some((certificate, key)), &[])
     }
 
-    fn start_with(tls: Option<(&Path, &Path)>) -> io::Result<Server> {
+    fn start_with(tls: Option<(&Path, &Path)>, settings: &[&str]) -> io::Result<Server> {
         let (server_programs, client_programs) = (server_programs()?, client_programs()?);
         let folder = server_folder()?;
         let data = folder.path().join("data");
@@ -79,7 +89,7 @@ impl Server {
             process: None,
             server_programs,
             client_programs,
-            settings: Vec::new(),
+            settings: settings.iter().map(|&setting| setting.to_owned()).collect(),
         };
         if let Some((certificate, key)) = tls {
             for (from, name) in [(certificate, "server.crt"), (key, "server.key")] {
@@ -235,6 +245,12 @@ impl Server {
     pub fn fresh_url(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         format!("{}?schema=test_{}", self.url(), NEXT.fetch_add(1, Relaxed))
+    }
+
+    /// The number of its first process; none while it does not run.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
     }
 
     /// Its port.

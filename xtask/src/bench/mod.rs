@@ -11,19 +11,20 @@ mod pages;
 mod process;
 mod provider;
 mod report;
+mod store;
 mod wrk;
 
 use anyhow::{Result, bail};
 
 use crate::workspace::{cargo, run as run_command};
 
-/// `cargo xtask bench provider …`, `cargo xtask bench harvest …`.
+/// `cargo xtask bench provider …`, `… harvest …`, `… store …`.
 ///
 /// # Errors
 /// When something cannot be measured.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((subject, rest)) = arguments.split_first() else {
-        bail!("what shall be measured? Try: cargo xtask bench provider, cargo xtask bench harvest");
+        bail!("what shall be measured? Try: cargo xtask bench provider, or harvest, or store");
     };
     let measure: Box<dyn Fn() -> Result<()>> = match subject.as_str() {
         "provider" => {
@@ -34,12 +35,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             let options = harvest::Options::parse(rest)?;
             Box::new(move || harvest::run(&options))
         }
+        "store" => {
+            let options = store::Options::parse(rest)?;
+            Box::new(move || store::run(&options))
+        }
         // What `harvest` starts as a process of its own.
         bare::COMMAND => {
             let port = bare::port(rest)?;
             Box::new(move || bare::run(port))
         }
-        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, cargo xtask bench harvest"),
+        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, or harvest, or store"),
     };
     if cfg!(debug_assertions) {
         // What is built for debugging would use the processor that belongs to

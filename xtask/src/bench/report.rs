@@ -22,6 +22,8 @@ pub(super) struct Row {
     pub(super) figures: BTreeMap<&'static str, f64>,
     pub(super) ratio: Option<Ratio>,
     pub(super) wanted: Option<Wanted>,
+    /// The column that it is wanted of.
+    judged: &'static str,
 }
 
 /// A comparison that the row stands for.
@@ -31,7 +33,8 @@ pub(super) struct Ratio {
     pub(super) of: &'static str,
 }
 
-/// What must hold, of the ratio if the row has one, else of Stook's figure.
+/// What must hold, of the ratio if the row has one, else of Stook's figure or
+/// that of the column that was named.
 pub(super) enum Wanted {
     AtLeast(f64),
     AtMost(f64),
@@ -46,6 +49,7 @@ impl Row {
             figures: BTreeMap::new(),
             ratio: None,
             wanted: None,
+            judged: STOOK,
         }
     }
 
@@ -86,8 +90,13 @@ impl Row {
         self
     }
 
+    pub(super) fn wanted_of(mut self, program: &'static str, wanted: Wanted) -> Self {
+        self.judged = program;
+        self.wanted(wanted)
+    }
+
     fn judged(&self) -> Option<f64> {
-        let figure = self.figures.get(STOOK).copied();
+        let figure = self.figures.get(self.judged).copied();
         self.ratio.as_ref().map(|ratio| ratio.value).or(figure)
     }
 

@@ -51,6 +51,24 @@ pub(crate) fn write(out: &mut impl Write, first: u64, last: u64) -> io::Result<(
     Ok(())
 }
 
+/// Writes every `step`-th record below `last` with another title.
+///
+/// # Errors
+/// Only those of `out`.
+pub(crate) fn write_changed(out: &mut impl Write, last: u64, step: usize) -> io::Result<()> {
+    let vocabularies = vocabularies();
+    let mut line = String::with_capacity(4096);
+    for number in (0..last).step_by(step) {
+        line.clear();
+        push_record(&mut line, &vocabularies, number);
+        out.write_all(
+            line.replacen("\"title\":[\"", "\"title\":[\"Second edition: ", 1)
+                .as_bytes(),
+        )?;
+    }
+    Ok(())
+}
+
 /// Writes the deletion of every `step`-th record below `last`.
 ///
 /// # Errors

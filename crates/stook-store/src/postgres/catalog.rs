@@ -51,10 +51,12 @@ impl Postgres {
     /// Adds a format to the repository, or corrects its schema and namespace.
     pub(crate) fn declare_format(&self, repository: RepositoryId, format: &MetadataFormat) -> Result<(), StoreError> {
         let prefix = format.prefix.as_str();
-        let same = self.reader()?.maybe(
-            "SELECT 1 FROM format WHERE repository = $1 AND prefix = $2 AND schema = $3 AND namespace = $4",
-            &[&repository.0, &prefix, &format.schema, &format.namespace],
-        )?;
+        let same = self.look_up(|connection| {
+            connection.maybe(
+                "SELECT 1 FROM format WHERE repository = $1 AND prefix = $2 AND schema = $3 AND namespace = $4",
+                &[&repository.0, &prefix, &format.schema, &format.namespace],
+            )
+        })?;
         if same.is_some() {
             return Ok(());
         }

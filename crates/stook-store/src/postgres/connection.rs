@@ -36,13 +36,13 @@ fn blocking<T>(work: impl FnOnce() -> T) -> T {
 pub(super) struct Connection {
     /// Always there until it is dropped.
     client: Option<Client>,
-    statements: HashMap<&'static str, Statement>,
+    statements: HashMap<String, Statement>,
     /// When it was given back.
     idle_since: Instant,
 }
 
 impl Connection {
-    fn open(address: &PostgresAddress) -> Result<Connection, StoreError> {
+    pub(super) fn open(address: &PostgresAddress) -> Result<Connection, StoreError> {
         let client = blocking(|| address.connect())?;
         let mut connection = Connection {
             client: Some(client),
@@ -62,12 +62,12 @@ impl Connection {
         self.client.as_mut().ok_or(StoreError::Busy)
     }
 
-    fn prepared(&mut self, sql: &'static str) -> Result<Statement, StoreError> {
+    fn prepared(&mut self, sql: &str) -> Result<Statement, StoreError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
         let statement = blocking(|| self.client()?.prepare(sql).map_err(StoreError::from))?;
-        self.statements.insert(sql, statement.clone());
+        self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
@@ -77,25 +77,25 @@ impl Connection {
     }
 
     /// Runs a statement; how many rows it touched.
-    pub(super) fn execute(&mut self, sql: &'static str, parameters: Parameters<'_>) -> Result<u64, StoreError> {
+    pub(super) fn execute(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<u64, StoreError> {
         let statement = self.prepared(sql)?;
         blocking(|| Ok(self.client()?.execute(&statement, parameters)?))
     }
 
     /// All rows of a query.
-    pub(super) fn all(&mut self, sql: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn all(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
         let statement = self.prepared(sql)?;
         blocking(|| Ok(self.client()?.query(&statement, parameters)?))
     }
 
     /// The one row of a query.
-    pub(super) fn one(&mut self, sql: &'static str, parameters: Parameters<'_>) -> Result<Row, StoreError> {
+    pub(super) fn one(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Row, StoreError> {
         let statement = self.prepared(sql)?;
         blocking(|| Ok(self.client()?.query_one(&statement, parameters)?))
     }
 
     /// The row of a query, if there is one.
-    pub(super) fn maybe(&mut self, sql: &'static str, parameters: Parameters<'_>) -> Result<Option<Row>, StoreError> {
+    pub(super) fn maybe(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, StoreError> {
         let statement = self.prepared(sql)?;
         blocking(|| Ok(self.client()?.query_opt(&statement, parameters)?))
     }
@@ -103,7 +103,7 @@ impl Connection {
     /// Visits the rows of a query as they come.
     pub(super) fn each(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         parameters: Parameters<'_>,
         visit: &mut dyn FnMut(Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -120,7 +120,7 @@ impl Connection {
     /// Copies rows into a table.
     pub(super) fn copy(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         types: &[Type],
         fill: &mut dyn FnMut(&mut BinaryCopyInWriter<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {

@@ -11,6 +11,7 @@ mod check;
 mod clock;
 mod commit;
 mod connection;
+mod copy;
 mod lookup;
 mod notes;
 mod plan;
@@ -35,6 +36,7 @@ use replica::Replicas;
 
 pub use address::PostgresAddress;
 pub(crate) use address::describe;
+pub(crate) use copy::CopyServer;
 pub use replica::ReplicaState;
 pub(crate) use snapshot::Snapshot;
 
@@ -71,6 +73,9 @@ impl Postgres {
         let pool = Arc::new(Pool::new(&address));
         let mut connection = pool.take()?;
         schema::migrate(&mut connection, &address)?;
+        if schema::is_unfinished(&mut connection)? {
+            return Err(StoreError::Unfinished(address.to_string()));
+        }
         let clock = ServerClock::new(&mut connection, clock)?;
         drop(connection);
         let postgres = Arc::new(Postgres {
@@ -173,7 +178,7 @@ impl Postgres {
 }
 
 /// Does it again as long as it may help.
-fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+pub(crate) fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {

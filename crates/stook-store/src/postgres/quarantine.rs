@@ -57,10 +57,12 @@ impl Postgres {
 
     /// How many entries are quarantined.
     pub(crate) fn quarantine_count(&self, repository: RepositoryId) -> Result<u64, StoreError> {
-        let row = self.reader()?.one(
-            "SELECT count(*) FROM quarantine WHERE repository = $1",
-            &[&repository.0],
-        )?;
+        let row = self.look_up(|connection| {
+            connection.one(
+                "SELECT count(*) FROM quarantine WHERE repository = $1",
+                &[&repository.0],
+            )
+        })?;
         Ok(u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0))
     }
 

@@ -136,10 +136,10 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// The version this program writes.
-const VERSION: i64 = MIGRATIONS.len() as i64;
+pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Two programs that migrate at once would get in each other's way.
-const MIGRATION_LOCK: i64 = 0x5374_6f6b_4d69_6772;
+pub(super) const MIGRATION_LOCK: i64 = 0x5374_6f6b_4d69_6772;
 
 /// Makes the schema and brings it to the current version.
 pub(super) fn migrate(connection: &mut Connection, address: &PostgresAddress) -> Result<(), StoreError> {
@@ -185,7 +185,7 @@ fn migrate_in_transaction(connection: &mut Connection, address: &PostgresAddress
 }
 
 /// The version of what is there, if anything is.
-fn version(connection: &mut Connection) -> Result<Option<i64>, StoreError> {
+pub(super) fn version(connection: &mut Connection) -> Result<Option<i64>, StoreError> {
     let there: bool = connection
         .one("SELECT to_regclass('store') IS NOT NULL", &[])?
         .try_get(0)?;
@@ -194,4 +194,10 @@ fn version(connection: &mut Connection) -> Result<Option<i64>, StoreError> {
     }
     let row = connection.maybe("SELECT version FROM store", &[])?;
     Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+/// Whether a copy into the store was begun and not finished.
+pub(super) fn is_unfinished(connection: &mut Connection) -> Result<bool, StoreError> {
+    let row = connection.one("SELECT to_regclass('copying') IS NOT NULL", &[])?;
+    Ok(row.try_get(0)?)
 }

@@ -7,6 +7,7 @@ mod backup;
 mod catalog;
 mod check;
 mod commit;
+mod copy;
 mod lookup;
 mod notes;
 mod quarantine;
@@ -24,6 +25,7 @@ use crate::body::{Decompressor, Dictionaries, Dictionary};
 use crate::clock::{Clock, StoreClock};
 use crate::{Position, StoreError};
 
+pub(crate) use copy::CopyFile;
 pub(crate) use snapshot::Snapshot;
 
 /// Page cache of one reader. Pages of a list are read once and in order, so more would not help.
@@ -75,15 +77,17 @@ impl Sqlite {
         }
         let mut writer = connect(path, OpenFlags::empty())?;
         schema::open(&mut writer, path)?;
+        if schema::is_unfinished(&writer)? {
+            return Err(StoreError::Unfinished(path.display().to_string()));
+        }
         Self::over(path, writer, clock)
     }
 
     fn over(path: &Path, writer: Connection, clock: Clock) -> Result<Sqlite, StoreError> {
         writer.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
         writer.set_prepared_statement_cache_capacity(64);
-        let mut clock_path = path.as_os_str().to_owned();
-        clock_path.push("-clock");
-        let clock = StoreClock::open(Path::new(&clock_path), clock)
+        let clock_path = clock_path(path);
+        let clock = StoreClock::open(&clock_path, clock)
             .map_err(StoreError::io(format!("opening {}", clock_path.display())))?;
         Ok(Sqlite {
             path: path.to_owned(),
@@ -157,6 +161,13 @@ impl Sqlite {
             Ok(connection.query_row("SELECT bytes FROM dictionary WHERE id = ?1", [id], |row| row.get(0))?)
         })
     }
+}
+
+/// The clock file of a store.
+fn clock_path(path: &Path) -> PathBuf {
+    let mut clock = path.as_os_str().to_owned();
+    clock.push("-clock");
+    clock.into()
 }
 
 fn connect(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {

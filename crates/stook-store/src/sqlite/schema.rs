@@ -153,6 +153,13 @@ pub(super) fn create(connection: &mut Connection) -> Result<(), StoreError> {
 
 /// Makes sure the file is ours and brings it to the current version.
 pub(super) fn open(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    recognise(connection, path)?;
+    configure(connection)?;
+    migrate(connection)
+}
+
+/// Makes sure the file is ours.
+fn recognise(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let not_a_store = || StoreError::NotAStore(path.to_owned());
     let id: Result<i64, _> = connection.query_row("PRAGMA application_id", [], |row| row.get(0));
     let id = id.map_err(|error| match error.sqlite_error_code() {
@@ -162,12 +169,30 @@ pub(super) fn open(connection: &mut Connection, path: &Path) -> Result<(), Store
     if id != APPLICATION_ID {
         return Err(not_a_store());
     }
-    configure(connection)?;
-    migrate(connection)
+    Ok(())
+}
+
+/// Makes sure the file is ours and of the current version, and leaves it as it is.
+pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    recognise(connection, path)?;
+    match version(connection)? {
+        found if found > VERSION => Err(StoreError::TooNew { found, known: VERSION }),
+        found if found < VERSION => Err(StoreError::TooOld { found, known: VERSION }),
+        _ => configure(connection),
+    }
+}
+
+/// Whether a copy into the file was begun and not finished.
+pub(super) fn is_unfinished(connection: &Connection) -> Result<bool, StoreError> {
+    let mark = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'copying')";
+    Ok(connection.query_row(mark, [], |row| row.get(0))?)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let version = |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     if version(connection)? == VERSION {
         return Ok(());
     }

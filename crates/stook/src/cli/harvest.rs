@@ -1,13 +1,12 @@
 //! `stook harvest`: copy what other repositories have.
 
+mod round;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 use stook_oai::UtcDatetime;
 use stook_store::Store;
 
@@ -17,10 +16,9 @@ use super::source::{may_be_named, name_for};
 use super::stream::{NoMemory, Stream};
 use super::{Ending, progress, stop};
 use crate::config::{Config, Source};
-use crate::harvest::report::counted;
 use crate::harvest::source::{self, KnownSource};
-use crate::harvest::{self, BeingHarvested, Outside, Polite, Quirks, Report, Wanted};
-use crate::web::landing::grouped;
+use crate::harvest::{self, Outside, Polite, Quirks, Wanted};
+use round::{Round, Totals, show};
 
 /// Harvest other repositories into the store
 #[derive(Args)]
@@ -99,64 +97,27 @@ impl Harvest {
             until: self.until,
             full: self.full,
             verify: self.verify,
+            unless_harvested: self.all,
             first_contact: false,
         };
-        let contact = contact(&config);
-        let bar = progress::spinner("{spinner} {msg}  {elapsed}");
-        let totals = Totals::of(sources.len());
-        let next = AtomicUsize::new(0);
-        let findings = AtomicUsize::new(0);
-        let worker = || -> Result<()> {
-            while let Some(source) = sources.get(next.fetch_add(1, Relaxed)) {
-                let at = sources.iter().position(|other| other.name == source.name).unwrap_or(0);
-                let outside = Outside {
-                    contact: &contact,
-                    polite: &polite,
-                    stop: &stop,
-                    progress: &|report, advertised| show(&bar, &totals, at, report, advertised),
-                };
-                let outcome = source::harvest(&store, source, wanted.clone(), &outside);
-                totals.finish(at);
-                match outcome {
-                    Ok(report) => {
-                        bar.suspend(|| tell(source, &report));
-                        if known.iter().all(|known| known.name != source.name) && !report.answered {
-                            // Nobody has ever heard of it: more likely a slip of the pen than a source. One that
-                            // was added with its settings is kept: it may just be down.
-                            source::forget(&store, &source.name)?;
-                        }
-                        findings.fetch_add(usize::from(!report.is_exact()), Relaxed);
-                    }
-                    Err(error) if self.all && error.is::<BeingHarvested>() => {
-                        bar.suspend(|| println!("{}: left alone, another harvest of it is running", source.name));
-                    }
-                    Err(error) if sources.len() == 1 => return Err(error),
-                    Err(error) => {
-                        bar.suspend(|| eprintln!("{}: {}", source.name, super::in_words(&error)));
-                        findings.fetch_add(1, Relaxed);
-                    }
-                }
-                if stop.load(Relaxed) {
-                    break;
-                }
-            }
-            Ok(())
+        let round = Round {
+            store: &store,
+            contact: &contact(&config),
+            polite: &polite,
+            stop: &stop,
+            bar: progress::spinner("{spinner} {msg}  {elapsed}"),
+            totals: Totals::of(sources.len()),
+            findings: AtomicUsize::new(0),
+            threads: config.harvest.sources_at_once,
+            sources,
+            known,
+            wanted,
+            shared: self.all,
         };
-        let threads = config.harvest.sources_at_once.clamp(1, sources.len());
-        let results: Vec<Result<()>> = std::thread::scope(|scope| {
-            let running: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            running
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(anyhow!("a harvest failed; the panic is above")))
-                })
-                .collect()
-        });
-        bar.finish_and_clear();
-        results.into_iter().collect::<Result<Vec<()>>>()?;
-        Ok(if findings.load(Relaxed) > 0 {
+        let outcome = round.run();
+        round.bar.finish_and_clear();
+        outcome?;
+        Ok(if round.findings.load(Relaxed) > 0 {
             Ending::Findings
         } else {
             Ending::Fine
@@ -286,74 +247,4 @@ fn due(store: &Store) -> Result<Vec<KnownSource>> {
 
 fn date(text: &str) -> Result<UtcDatetime, String> {
     UtcDatetime::parse(text).map_err(|_| "write it as 2024-01-31 or 2024-01-31T23:59:59Z".to_owned())
-}
-
-/// How far all sources together have come.
-struct Totals(Mutex<Vec<Total>>);
-
-#[derive(Clone, Default)]
-struct Total {
-    received: u64,
-    advertised: Option<u64>,
-    finished: bool,
-}
-
-impl Totals {
-    fn of(sources: usize) -> Totals {
-        Totals(Mutex::new(vec![Total::default(); sources]))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Total>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn finish(&self, at: usize) {
-        self.lock()[at].finished = true;
-    }
-}
-
-/// One line for all sources: records, of how many, what went wrong.
-fn show(bar: &ProgressBar, totals: &Totals, at: usize, report: &Report, advertised: Option<u64>) {
-    let mut totals = totals.lock();
-    totals[at].received = report.received;
-    totals[at].advertised = advertised.or(totals[at].advertised);
-    let received: u64 = totals.iter().map(|total| total.received).sum();
-    let of: Option<u64> = totals.iter().map(|total| total.advertised).sum();
-    let seconds = bar.elapsed().as_secs_f64().max(0.1);
-    let rate = received as f64 / seconds;
-    let mut line = counted(received, "record");
-    if let Some(of) = of.filter(|of| *of >= received) {
-        let left = (of - received) as f64 / rate.max(0.1);
-        line = format!(
-            "{} of {}, {} left",
-            grouped(received),
-            counted(of, "record"),
-            indicatif::HumanDuration(Duration::from_secs_f64(left))
-        );
-    }
-    line = format!("{line}, {}/s", grouped(rate as u64));
-    if totals.len() > 1 {
-        let finished = totals.iter().filter(|total| total.finished).count();
-        line = format!("{finished} of {} sources, {line}", totals.len());
-    }
-    if report.retries > 0 {
-        line = format!("{line}, {} repeated", counted(report.retries, "request"));
-    }
-    if report.quarantined > 0 {
-        line = format!("{line}, {} quarantined", grouped(report.quarantined));
-    }
-    if let Some(waiting) = &report.waiting {
-        if bar.is_hidden() {
-            eprintln!("waiting: {waiting}");
-        }
-        line = format!("{line}; {waiting}");
-    }
-    bar.set_message(line);
-}
-
-fn tell(source: &KnownSource, report: &Report) {
-    print!("{}: {report}", source.name);
-    if report.in_quarantine > 0 {
-        println!("What could not be saved: stook quarantine --repository {}", source.name);
-    }
 }

@@ -4,6 +4,7 @@
 
 mod backup;
 mod check;
+mod copy;
 mod delete;
 mod demo;
 mod export;
@@ -71,6 +72,7 @@ enum Command {
     Set(set::SetCommand),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
+    Copy(copy::Copy),
     Check(check::Check),
     Migrate(migrate::Migrate),
     Demo(demo::Demo),
@@ -115,6 +117,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Set(command) => command.run(&place),
         Command::Quarantine(command) => command.run(&place),
         Command::Backup(command) => command.run(&place),
+        Command::Copy(command) => command.run(),
         Command::Check(command) => command.run(&place),
         Command::Migrate(command) => command.run(&place),
         Command::Demo(command) => command.run(),

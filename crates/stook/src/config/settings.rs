@@ -171,6 +171,8 @@ settings! {
             "How often `stook harvest --all` asks for changes; 0 means never.";
         overlap_seconds: u64 = 300,
             "How far before its last answer the next harvest begins, for records that surface late. With dates in days it is at least one day.";
+        lease_seconds: u64 = 300,
+            "A harvest whose process has given no sign of life for so long may be taken over by one on another machine; at least 1.";
         pause_milliseconds: u64 = 0,
             "Pause between two requests.";
         retries: u32 = 6,

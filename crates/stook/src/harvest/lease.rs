@@ -1,18 +1,21 @@
 //! The right to harvest a source: one process at a time, and none for ever.
 //!
 //! A lease is a note in the store. Its holder renews it while it lives; a lease that was not renewed belongs to nobody.
-//! On one machine there is no need to wait for that: a holder that is gone is known to be gone.
+//! When that is, the store's clock says, which is the same for all machines. On one machine there is no need to wait for
+//! it: a holder that is gone is known to be gone.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use anyhow::{Result, bail};
-use stook_store::{Note, RepositoryId, Store};
+use anyhow::Result;
+use stook_store::{Note, RepositoryId, Store, StoreError};
 
 const KEY: &str = "lease";
-const SECONDS: i64 = 300;
-const RENEWAL: Duration = Duration::from_secs(60);
+/// How long a lease usually lasts without a renewal.
+pub(super) const LASTS: Duration = Duration::from_secs(300);
+/// A lease is renewed so many times before it would lapse.
+const RENEWALS: u32 = 5;
 
 /// Held until it is dropped.
 pub(super) struct Lease {
@@ -20,33 +23,60 @@ pub(super) struct Lease {
     renewing: Option<JoinHandle<()>>,
 }
 
-/// Somebody else harvests the source.
+/// Somebody else has to do with the source.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is being harvested by process {1}\nTry: wait until it has finished")]
-pub struct BeingHarvested(pub String, pub u32);
+pub enum LeftToOthers {
+    /// It is being harvested.
+    #[error("{name} is being harvested by process {process}\nTry: wait until it has finished")]
+    BeingHarvested {
+        /// The source.
+        name: String,
+        /// The number of the process on its machine.
+        process: u32,
+        /// The lease as it is now; another one after it was renewed.
+        lease: String,
+        /// Whether the process is seen to be there; otherwise it may have died, and its lease will tell.
+        is_seen: bool,
+    },
+    /// It was harvested since we looked.
+    #[error("{0} has just been harvested by another process")]
+    Harvested(String),
+}
 
 impl Lease {
-    /// Takes the lease of a source.
+    /// Takes the lease of a source; it lapses so long after its last renewal.
     ///
     /// # Errors
     /// When somebody else has it.
-    pub(super) fn take(store: &Store, repository: RepositoryId, name: &str) -> Result<Lease> {
-        let found = store.notes(repository, KEY)?;
-        let held = found.into_iter().find(|(key, _)| key == KEY).map(|(_, text)| text);
-        if let Some(holder) = held.as_deref().and_then(Holder::parse).filter(Holder::is_there) {
-            let process = holder.process;
-            return Err(BeingHarvested(name.to_owned(), process).into());
-        }
-        let text = Holder::ourselves().text();
-        if !store.swap_note(repository, held.as_deref(), &note(Some(&text)))? {
-            bail!("{name} has just been taken by another harvest\nTry: wait until it has finished");
-        }
+    pub(super) fn take(store: &Store, repository: RepositoryId, name: &str, lasts: Duration) -> Result<Lease> {
+        let text = loop {
+            let held = held(store, repository)?;
+            let now = now(store)?;
+            if let Some(text) = &held
+                && let Some(holder) = Holder::parse(text).filter(|holder| holder.is_there(now))
+            {
+                let held = LeftToOthers::BeingHarvested {
+                    name: name.to_owned(),
+                    process: holder.process,
+                    lease: text.clone(),
+                    is_seen: holder.is_here(),
+                };
+                return Err(held.into());
+            }
+            let text = Holder::ourselves(now, lasts).text();
+            if store.swap_note(repository, held.as_deref(), &note(Some(&text)))? {
+                break text;
+            }
+            // Somebody was faster, and is the holder now; or was, and has finished.
+        };
         let (stop, stopped) = channel();
         let store = store.clone();
         let renewing = std::thread::spawn(move || {
             let mut current = text;
-            while stopped.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-                let next = Holder::ourselves().text();
+            while stopped.recv_timeout(lasts / RENEWALS) == Err(RecvTimeoutError::Timeout) {
+                // A store that cannot be asked now can be asked the next time.
+                let Ok(now) = now(&store) else { continue };
+                let next = Holder::ourselves(now, lasts).text();
                 if store
                     .swap_note(repository, Some(&current), &note(Some(&next)))
                     .is_ok_and(|done| done)
@@ -72,6 +102,16 @@ impl Drop for Lease {
     }
 }
 
+fn held(store: &Store, repository: RepositoryId) -> Result<Option<String>, StoreError> {
+    let found = store.notes(repository, KEY)?;
+    Ok(found.into_iter().find(|(key, _)| key == KEY).map(|(_, text)| text))
+}
+
+/// The store's time.
+fn now(store: &Store) -> Result<i64, StoreError> {
+    store.look_up(|snapshot| Ok(snapshot.response_date().unix()))
+}
+
 fn note(text: Option<&str>) -> Note {
     Note {
         key: KEY.into(),
@@ -85,15 +125,15 @@ struct Holder {
     process: u32,
     /// When the process started, by the count of its machine: numbers of processes are used again.
     started: String,
-    /// Which machine, since its last start.
+    /// Among whose processes it is: a machine since its last start, or a container of it.
     machine: String,
 }
 
 impl Holder {
-    fn ourselves() -> Holder {
+    fn ourselves(now: i64, lasts: Duration) -> Holder {
         let process = std::process::id();
         Holder {
-            until: now() + SECONDS,
+            until: now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX)),
             process,
             started: start_of(process).unwrap_or_else(|| "-".into()),
             machine: machine(),
@@ -114,25 +154,30 @@ impl Holder {
         })
     }
 
+    /// Whether it is a process that we could see.
+    fn is_here(&self) -> bool {
+        self.machine == machine() && self.machine != "-"
+    }
+
     /// Whether the holder may still be at work.
-    fn is_there(&self) -> bool {
-        if self.machine != machine() || self.machine == "-" {
-            return self.until > now();
+    fn is_there(&self, now: i64) -> bool {
+        if !self.is_here() {
+            return self.until > now;
         }
         // Several sources of one process are several leases, so our own are respected too.
         start_of(self.process).is_some_and(|started| started == self.started)
     }
 }
 
-fn now() -> i64 {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
-}
-
-/// The machine since it was started; `-` where that cannot be told.
+/// The machine since it was started, and the container on it: two of them do not see each other's processes. `-` where
+/// that cannot be told.
 fn machine() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    id.map_or_else(|_| "-".into(), |id| id.trim().to_owned())
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    let processes = std::fs::read_link("/proc/self/ns/pid");
+    match (boot, processes) {
+        (Ok(boot), Ok(processes)) => format!("{}/{}", boot.trim(), processes.display()),
+        _ => "-".into(),
+    }
 }
 
 /// When a process of this machine started; none if there is no such process.
@@ -159,29 +204,33 @@ mod tests {
     #[test]
     fn one_at_a_time_and_again_when_it_is_given_back() {
         let (_folder, store, repository) = store();
-        let lease = Lease::take(&store, repository, "source").unwrap();
-        let refused = Lease::take(&store, repository, "source").err().unwrap();
+        let lease = Lease::take(&store, repository, "source", LASTS).unwrap();
+        let refused = Lease::take(&store, repository, "source", LASTS).err().unwrap();
         assert!(refused.to_string().contains("is being harvested"), "{refused}");
         drop(lease);
         assert!(store.notes(repository, KEY).unwrap().is_empty());
-        Lease::take(&store, repository, "source").unwrap();
+        Lease::take(&store, repository, "source", LASTS).unwrap();
     }
 
     #[test]
     fn a_dead_holder_holds_nothing_and_a_distant_one_until_its_time_is_over() {
         let (_folder, store, repository) = store();
-        let ours = Holder::ourselves();
+        let now = now(&store).unwrap();
+        let container = format!("{}/pid:[7]", machine().split('/').next().unwrap());
+        let ours = Holder::ourselves(now, LASTS);
         for (machine, process, started, until, expected) in [
-            (ours.machine.as_str(), ours.process, "1", now() + 99, false),
+            (ours.machine.as_str(), ours.process, "1", now + 99, false),
             (
                 ours.machine.as_str(),
                 u32::MAX - 7,
                 ours.started.as_str(),
-                now() + 99,
+                now + 99,
                 false,
             ),
-            ("elsewhere", 1, "1", now() + 99, true),
-            ("elsewhere", 1, "1", now() - 1, false),
+            // Another container of the same machine: its processes cannot be seen.
+            (container.as_str(), ours.process, "1", now + 99, true),
+            ("elsewhere", 1, "1", now + 99, true),
+            ("elsewhere", 1, "1", now - 1, false),
         ] {
             let holder = Holder {
                 until,
@@ -190,7 +239,7 @@ mod tests {
                 machine: machine.to_owned(),
             };
             store.write_notes(repository, &[note(Some(&holder.text()))]).unwrap();
-            let refused = Lease::take(&store, repository, "source").is_err();
+            let refused = Lease::take(&store, repository, "source", LASTS).is_err();
             assert_eq!(refused, expected, "{}", holder.text());
         }
     }

@@ -14,7 +14,7 @@
 //!   web_page   something else instead of an answer
 //! collect    entries → deliveries, in parts if the page is large
 //! sink       deliveries → store: records, token and ledger in one transaction  (provenance)
-//! lease      one process at a time
+//! lease      one process at a time, and another one if that dies
 //! ledger     windows: asked for, received, committed, missing
 //! quirks     what a source needs, learned once
 //! verify     identifiers compared, differences mended
@@ -44,7 +44,7 @@ mod verify;
 mod web_page;
 mod window;
 
-pub use lease::BeingHarvested;
+pub use lease::LeftToOthers;
 pub use polite::Polite;
 pub use quirks::Quirks;
 pub use report::Report;

@@ -32,6 +32,8 @@ pub struct Wanted {
     pub full: bool,
     /// Compare identifiers afterwards and mend the differences.
     pub verify: bool,
+    /// Only if nobody else has harvested it since its report was read.
+    pub unless_harvested: bool,
     /// Nobody has ever heard of the source: what fails is more likely a wrong address than a bad day.
     pub first_contact: bool,
 }

@@ -3,13 +3,13 @@
 mod leave;
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use stook_oai::{Identifier, MetadataFormat, MetadataPrefix, Set, SetSpec};
 use stook_store::{Importer, Known, Note, RepositoryId, Store, Vanished};
 
-use super::lease::Lease;
+use super::lease::{Lease, LeftToOthers};
 use super::ledger::Ledger;
 use super::quirks::Quirks;
 use super::report::Report;
@@ -132,7 +132,11 @@ pub fn harvest(store: &Store, source: &KnownSource, mut wanted: Wanted, outside:
     let verify = wanted.verify;
     wanted.first_contact = source.report.is_none();
     let repository = store.declare_repository(&source.name)?;
-    let _lease = Lease::take(store, repository, &source.name)?;
+    let lasts = Duration::from_secs(source.settings.lease_seconds.max(1));
+    let _lease = Lease::take(store, repository, &source.name, lasts)?;
+    if wanted.unless_harvested && ended(&named(store, &source.name)?) != ended(source) {
+        return Err(LeftToOthers::Harvested(source.name.clone()).into());
+    }
     let mut memory = StoreMemory {
         store: store.clone(),
         repository,
@@ -164,6 +168,11 @@ pub fn harvest(store: &Store, source: &KnownSource, mut wanted: Wanted, outside:
     Ok(report)
 }
 
+/// When its last harvest ended.
+fn ended(source: &KnownSource) -> Option<i64> {
+    source.report.as_ref().and_then(|report| report.ended)
+}
+
 /// The store as a harvest's memory.
 struct StoreMemory {
     store: Store,
@@ -192,7 +201,10 @@ impl Memory for StoreMemory {
     }
 
     fn known(&self, prefix: &MetadataPrefix, identifier: &str) -> Result<Option<Known>> {
-        Ok(self.store.read()?.known(self.repository, prefix, identifier)?)
+        let known = self
+            .store
+            .look_up(|snapshot| snapshot.known(self.repository, prefix, identifier))?;
+        Ok(known)
     }
 
     fn quarantined(&self) -> Result<Vec<String>> {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Repository, text};
+use super::{Repository, place, text};
 
 /// Records with every fate: live, deleted, repeated, unfit.
 fn input(records: usize, version: usize) -> String {
@@ -23,6 +23,11 @@ fn input(records: usize, version: usize) -> String {
         };
     }
     lines
+}
+
+#[test]
+fn all_of_this_holds_on_a_server_too() {
+    place::once_more_on_a_server(&["crash::"]);
 }
 
 #[test]

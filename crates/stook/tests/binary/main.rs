@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod commands;
+mod copy;
 mod crash;
+#[path = "../support/place.rs"]
+mod place;
 mod sources;
 
 use std::fs;
@@ -32,6 +35,7 @@ impl Repository {
             "example.org",
             "--yes",
         ]);
+        place::configured(repository.folder.path());
         repository
     }
 

@@ -47,6 +47,11 @@ fn every_answer_holds_what_it_must() {
     }
 }
 
+#[test]
+fn everything_holds_on_a_server_too() {
+    support::place::once_more_on_a_server(&["every_request", "every_answer", "hostile::", "requests::", "tokens::"]);
+}
+
 /// The groups that concern a provider's answers, and how many checks each has.
 const GROUPS: &[(&str, usize)] = &[
     ("X", 17),

@@ -7,12 +7,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use misbehave::{Endpoint, Script, World};
-use stook_store::{Clock, Store};
+use stook_store::{Clock, StoreAddress};
+use tempfile::TempDir;
 
+use crate::place;
 use crate::support::{NOW, difference, held, number};
 
 /// A run to the end, and a comparison, after so many kills.
 const KILLS_BETWEEN_COMPARISONS: u64 = 10;
+
+/// An empty folder to harvest into, and where its store will be.
+fn begin() -> (TempDir, StoreAddress) {
+    let folder = tempfile::tempdir().unwrap();
+    let address = place::configured(folder.path());
+    (folder, address)
+}
 
 fn command(folder: &Path, url: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stook"));
@@ -51,13 +60,16 @@ fn change(world: &mut World, dice: &mut Dice, records: u64) {
 
 #[test]
 fn killed_at_random_moments_a_harvest_loses_nothing_and_doubles_nothing() {
-    let (kills, records) = (number("STOOK_KILLS", 40), number("STOOK_RECORDS", 1_500));
+    let (kills, records) = (
+        number("STOOK_KILLS", if place::is_server() { 20 } else { 40 }),
+        number("STOOK_RECORDS", 1_500),
+    );
     let page_size = (records / 60).max(1);
     let endpoint = Endpoint::start(World::of(records).at(NOW), Script::new().page_size(page_size)).unwrap();
-    let mut folder = tempfile::tempdir().unwrap();
+    let (mut folder, mut address) = begin();
     let started = Instant::now();
     let whole = {
-        let apart = tempfile::tempdir().unwrap();
+        let (apart, _) = begin();
         assert!(command(apart.path(), &endpoint.url()).status().unwrap().success());
         started.elapsed()
     };
@@ -80,7 +92,7 @@ fn killed_at_random_moments_a_harvest_loses_nothing_and_doubles_nothing() {
         killed += 1;
         if killed % KILLS_BETWEEN_COMPARISONS == 0 || killed == kills {
             assert!(command(folder.path(), &endpoint.url()).status().unwrap().success());
-            let store = Store::open(&folder.path().join("stook.db"), Clock::system()).unwrap();
+            let store = address.open(Clock::system()).unwrap();
             let name = store.noted("source").unwrap()[0].0.clone();
             let differs = difference(&held(&store, &name), &endpoint.world().expected("oai_dc"));
             assert!(differs.is_empty(), "after {killed} kills: {differs}");
@@ -89,7 +101,7 @@ fn killed_at_random_moments_a_harvest_loses_nothing_and_doubles_nothing() {
             // Every other stretch of kills is of a first harvest, the rest of later ones.
             stretches += 1;
             if u32::is_multiple_of(stretches, 2) {
-                folder = tempfile::tempdir().unwrap();
+                (folder, address) = begin();
                 longest = whole;
             }
         }

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use stook::harvest::{Outside, Polite, Report, Wanted};
 use stook_oai::Granularity;
 
+use crate::place;
 use crate::support::{Bench, NOW, difference, number};
 
 /// What happens next.
@@ -123,7 +124,7 @@ fn run(steps: &[Step], granularity: Granularity, page_size: u64) -> Result<(), T
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: u32::try_from(number("STOOK_HISTORIES", 60)).unwrap(),
+        cases: u32::try_from(number("STOOK_HISTORIES", if place::is_server() { 20 } else { 60 })).unwrap(),
         max_shrink_iters: 400,
         ..ProptestConfig::default()
     }

@@ -13,6 +13,8 @@ use stook_oai::response::split_fragment;
 use stook_store::{Clock, Span, Store};
 use tempfile::TempDir;
 
+use crate::place;
+
 /// The clock of every source: long after the made-up records.
 pub(crate) const NOW: i64 = 1_700_000_000;
 
@@ -32,7 +34,7 @@ impl Bench {
     pub(crate) fn new(world: World, script: Script) -> Bench {
         let endpoint = Endpoint::start(world, script).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(&folder.path().join("store.db"), Clock::system()).unwrap();
+        let store = place::address(folder.path()).open(Clock::system()).unwrap();
         let settings = Source {
             url: endpoint.url(),
             ..patient()

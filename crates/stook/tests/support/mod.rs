@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod envelope;
 pub mod http;
+pub mod place;
 pub mod xml;
 
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use stook::config::{Config, Repository};
 use stook::provider::Provider;
 use stook_metadata::{DublinCore, Element, Formats};
 use stook_oai::{Datestamp, Identifier, MetadataPrefix, OaiNamespace, Set, SetSpec};
-use stook_store::{Change, Clock, Content, Outcome, Store};
+use stook_store::{Change, Clock, Content, Outcome, Store, StoreAddress};
 use tempfile::TempDir;
 
 /// The namespace of all identifiers here.
@@ -58,6 +59,7 @@ impl Hand {
 /// A store in a folder of its own, and the clock it goes by.
 pub struct Bench {
     folder: TempDir,
+    address: StoreAddress,
     pub hand: Hand,
     pub store: Store,
 }
@@ -67,8 +69,14 @@ impl Bench {
     pub fn at(time: &str) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let hand = Hand::at(time);
-        let store = Store::create(&folder.path().join("records.db"), hand.clock()).unwrap();
-        Bench { folder, hand, store }
+        let address = place::address(folder.path());
+        let store = address.open(hand.clock()).unwrap();
+        Bench {
+            folder,
+            address,
+            hand,
+            store,
+        }
     }
 
     /// A file beside the store, for settings that name one.
@@ -83,9 +91,9 @@ impl Bench {
         Provider::open(self.store.clone(), settings, &Formats::default()).unwrap()
     }
 
-    /// The same repository as another process sees it: nothing but the file is shared.
+    /// The same repository as another process sees it: nothing but the store is shared.
     pub fn reopened(&self, settings: Repository) -> Provider {
-        let store = Store::open(self.store.place().as_ref(), self.hand.clock()).unwrap();
+        let store = self.address.open(self.hand.clock()).unwrap();
         Provider::open(store, settings, &Formats::default()).unwrap()
     }
 

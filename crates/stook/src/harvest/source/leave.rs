@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use stook_oai::Identifier;
 use stook_store::{Change, Content, Note, Position, RepositoryId, Span, Store};
 
+use super::super::lease::LASTS;
 use super::{Lease, REMOVED, REPORT, SETTINGS, named};
 
 /// Records erased in one transaction.
@@ -73,7 +74,7 @@ pub fn forget(store: &Store, name: &str) -> Result<()> {
     let source = named(store, name)?;
     let repository = store.repository(name)?;
     // A harvest under way would write its ledger again.
-    let _lease = Lease::take(store, repository, name)?;
+    let _lease = Lease::take(store, repository, name, LASTS)?;
     let mut notes = without(store, repository, |_| true)?;
     notes.push(Note {
         key: REMOVED.to_owned(),
@@ -89,7 +90,7 @@ pub fn forget(store: &Store, name: &str) -> Result<()> {
 pub fn start_over(store: &Store, name: &str) -> Result<()> {
     named(store, name)?;
     let repository = store.repository(name)?;
-    let _lease = Lease::take(store, repository, name)?;
+    let _lease = Lease::take(store, repository, name, LASTS)?;
     let is_ledger = |key: &str| key.starts_with("target/") || key.starts_with("window/");
     let notes = without(store, repository, |key| is_ledger(key) || key == REPORT)?;
     Ok(store.write_notes(repository, &notes)?)
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn a_source_that_is_being_harvested_stays_as_it_is() {
         let (_folder, store, repository) = store(1);
-        let lease = Lease::take(&store, repository, "source").unwrap();
+        let lease = Lease::take(&store, repository, "source", LASTS).unwrap();
         for refused in [forget(&store, "source"), start_over(&store, "source")] {
             assert!(refused.unwrap_err().to_string().contains("is being harvested"));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stook_oai::{Identifier, MetadataPrefix};
-use stook_store::{Batch, Change, Encoder, RepositoryId, Snapshot, Store, StoreError};
+use stook_store::{Batch, Change, Encoder, RepositoryId, Store, StoreError};
 
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
@@ -36,7 +36,7 @@ pub(super) struct Preparer {
 
 impl Preparer {
     pub(super) fn new(store: &Store, repository: RepositoryId, options: &Arc<Options>) -> Result<Self, StoreError> {
-        let formats = store.read()?.formats(repository)?;
+        let formats = store.look_up(|snapshot| snapshot.formats(repository))?;
         let declared = formats.into_iter().map(|format| format.prefix).collect();
         Ok(Self {
             store: store.clone(),
@@ -56,7 +56,7 @@ impl Preparer {
             origins: Vec::new(),
             changes: Vec::with_capacity(drafted.drafts.len()),
         };
-        let mut snapshot = None;
+        let mut formats = self.formats_of(&drafted.drafts)?.into_iter();
         for draft in drafted.drafts {
             let Draft {
                 place,
@@ -94,7 +94,7 @@ impl Preparer {
                     );
                 }
                 Content::Deleted { prefix: None } => {
-                    for prefix in self.formats_of(&identifier, &mut snapshot)? {
+                    for prefix in formats.next().unwrap_or_default() {
                         let (identifier, set_specs) = (identifier.clone(), set_specs.clone());
                         let content = stook_store::Content::Deleted;
                         batch.push(
@@ -127,28 +127,32 @@ impl Preparer {
         })
     }
 
-    /// The formats in which an item that is deleted as a whole has records, deleted ones too: if those did not count,
+    /// The formats in which each item that is deleted as a whole has records, deleted ones too: if those did not count,
     /// importing the same deletion twice would find something to do. An unknown item is deleted in the format every
     /// item has.
-    fn formats_of(
-        &self,
-        identifier: &Identifier,
-        snapshot: &mut Option<Snapshot>,
-    ) -> Result<Vec<MetadataPrefix>, StoreError> {
-        let snapshot = match snapshot {
-            Some(snapshot) => snapshot,
-            None => snapshot.insert(self.store.read()?),
-        };
-        let mut prefixes = Vec::new();
-        for format in snapshot.formats(self.repository)? {
-            if snapshot.record(self.repository, &format.prefix, identifier.as_str(), |_| Ok(()))? {
-                prefixes.push(format.prefix);
+    fn formats_of(&self, drafts: &[Draft]) -> Result<Vec<Vec<MetadataPrefix>>, StoreError> {
+        let is_whole = |draft: &&Draft| matches!(draft.content, Content::Deleted { prefix: None });
+        let items: Vec<&Identifier> = drafts.iter().filter(is_whole).map(|draft| &draft.identifier).collect();
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.store.look_up(|snapshot| {
+            let formats = snapshot.formats(self.repository)?;
+            let mut found = Vec::with_capacity(items.len());
+            for identifier in &items {
+                let mut prefixes = Vec::new();
+                for format in &formats {
+                    if snapshot.record(self.repository, &format.prefix, identifier.as_str(), |_| Ok(()))? {
+                        prefixes.push(format.prefix.clone());
+                    }
+                }
+                if prefixes.is_empty() {
+                    prefixes.push(self.options.prefix.clone().unwrap_or_else(MetadataPrefix::oai_dc));
+                }
+                found.push(prefixes);
             }
-        }
-        if prefixes.is_empty() {
-            prefixes.push(self.options.prefix.clone().unwrap_or_else(MetadataPrefix::oai_dc));
-        }
-        Ok(prefixes)
+            Ok(found)
+        })
     }
 
     fn declare(&self, prefix: &MetadataPrefix) -> Result<(), StoreError> {

@@ -1,0 +1,342 @@
+//! A store on a server as one end of a copy: its tables as rows.
+
+use std::error::Error;
+
+use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+use stook_oai::Datestamp;
+
+use super::connection::{Connection, Pool};
+use super::{PostgresAddress, patiently, schema};
+use crate::StoreError;
+use crate::copy::{Column, End, Found, Kind, Row, TABLES, Table, Value, admit, bytes_of, new_run};
+
+/// A store that is copied, or copied into.
+pub(crate) struct CopyServer {
+    address: PostgresAddress,
+    pool: Pool,
+    /// The source's one view; a target is asked anew.
+    view: Option<Connection>,
+    /// What the mark of this copy says.
+    run: String,
+}
+
+impl CopyServer {
+    /// A view of an existing store.
+    pub(crate) fn source(address: &PostgresAddress) -> Result<CopyServer, StoreError> {
+        let mut view = Connection::open(address)?;
+        // Between two pages it may wait for the target.
+        view.batch("SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        let known = schema::VERSION;
+        match schema::version(&mut view)? {
+            None => return Err(StoreError::NothingToCopy(address.to_string())),
+            Some(found) if found < known => return Err(StoreError::TooOld { found, known }),
+            Some(found) if found > known => return Err(StoreError::TooNew { found, known }),
+            Some(_) => {}
+        }
+        if schema::is_unfinished(&mut view)? {
+            return Err(StoreError::Unfinished(address.to_string()));
+        }
+        CopyServer::over(address, Some(view))
+    }
+
+    /// A store to copy into, made if it is not there.
+    pub(crate) fn target(address: &PostgresAddress) -> Result<CopyServer, StoreError> {
+        let server = CopyServer::over(address, None)?;
+        schema::migrate(&mut *server.pool.take()?, address)?;
+        Ok(server)
+    }
+
+    fn over(address: &PostgresAddress, view: Option<Connection>) -> Result<CopyServer, StoreError> {
+        Ok(CopyServer {
+            address: address.clone(),
+            pool: Pool::new(address),
+            view,
+            run: new_run()?,
+        })
+    }
+
+    /// Reads something. A target that goes away is waited for; a source that does takes its view with it.
+    fn look<T>(&mut self, mut work: impl FnMut(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match &mut self.view {
+            Some(view) => work(view),
+            None => patiently(|| work(&mut *self.pool.take()?)),
+        }
+    }
+
+    /// Runs `work` in a transaction of this copy: nobody has begun another since, or can before its end.
+    fn write_marked(&self, work: impl FnOnce(&mut Connection) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        in_transaction(&mut *self.pool.take()?, |connection| {
+            let ours = schema::is_unfinished(connection)? && {
+                let row = connection.maybe("SELECT run FROM copying FOR UPDATE", &[])?;
+                row.is_some_and(|row| row.try_get::<_, &str>(0).is_ok_and(|run| run == self.run))
+            };
+            match ours {
+                true => work(connection),
+                false => Err(StoreError::Overtaken(self.address.to_string())),
+            }
+        })
+    }
+}
+
+impl End for CopyServer {
+    fn identity(&mut self) -> Result<String, StoreError> {
+        // Two names of one server lead to one that was started at the same microsecond.
+        self.look(|connection| {
+            let row = connection.one(
+                "SELECT concat_ws(' ', pg_postmaster_start_time(), pg_database.oid, pg_namespace.oid)
+                 FROM pg_database, pg_namespace WHERE datname = current_database() AND nspname = current_schema()",
+                &[],
+            )?;
+            Ok(row.try_get(0)?)
+        })
+    }
+
+    fn number(&mut self, sql: &str) -> Result<i64, StoreError> {
+        self.look(|connection| Ok(connection.one(sql, &[])?.try_get(0)?))
+    }
+
+    fn secret(&mut self) -> Result<Vec<u8>, StoreError> {
+        self.look(|connection| Ok(connection.one("SELECT secret FROM store", &[])?.try_get(0)?))
+    }
+
+    fn page(
+        &mut self,
+        table: &Table,
+        columns: &[Column],
+        after: Option<&[Value]>,
+        rows: usize,
+        bytes: usize,
+    ) -> Result<Vec<Row>, StoreError> {
+        let key = names("", table.key());
+        let places: Vec<String> = (1..=table.key().len()).map(|at| format!("${at}")).collect();
+        let past = after.map(|_| format!("WHERE ({key}) > ({})", places.join(", ")));
+        let sql = format!(
+            "SELECT {} FROM {} {} ORDER BY {key} LIMIT {rows}",
+            names("", columns),
+            table.name,
+            past.unwrap_or_default()
+        );
+        let after: Vec<&(dyn ToSql + Sync)> = after.unwrap_or_default().iter().map(|value| value as _).collect();
+        self.look(|connection| {
+            let (mut page, mut size) = (Vec::new(), 0);
+            connection.each(&sql, &after[..], &mut |row| {
+                if size < bytes {
+                    let row = read(&row, columns)?;
+                    size += bytes_of(&row);
+                    page.push(row);
+                }
+                Ok(())
+            })?;
+            Ok(page)
+        })
+    }
+
+    fn find(&mut self, table: &Table, columns: &[Column], keys: &[Row]) -> Result<Vec<Row>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM {} JOIN {} ON {}",
+            names(table.name, columns),
+            wanted(table),
+            table.name,
+            is_wanted(table)
+        );
+        self.look(|connection| {
+            let keys = arrays(table, keys);
+            let keys: Vec<&(dyn ToSql + Sync)> = keys.iter().map(|values| values as _).collect();
+            let mut found = Vec::new();
+            connection.each(&sql, &keys, &mut |row| {
+                found.push(read(&row, columns)?);
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    fn latest(&mut self) -> Result<Datestamp, StoreError> {
+        if let Some(view) = &mut self.view {
+            view.batch("ROLLBACK")?;
+        }
+        let noted = self.number("SELECT noted FROM clock")?;
+        Ok(Datestamp::from_unix(noted).unwrap_or_default())
+    }
+
+    fn begin(&mut self, secret: &[u8], again: bool) -> Result<(), StoreError> {
+        in_transaction(&mut *self.pool.take()?, |connection| {
+            connection.execute("SELECT pg_advisory_xact_lock($1)", &[&schema::MIGRATION_LOCK])?;
+            let found = Found {
+                unfinished: schema::is_unfinished(connection)?,
+                repositories: connection.one("SELECT count(*) FROM repository", &[])?.try_get(0)?,
+                secret: connection.one("SELECT secret FROM store", &[])?.try_get(0)?,
+            };
+            admit(&found, secret, again, &self.address.to_string())?;
+            connection.batch("CREATE TABLE IF NOT EXISTS copying (run text NOT NULL); DELETE FROM copying")?;
+            connection.execute("INSERT INTO copying VALUES ($1)", &[&self.run])?;
+            connection.execute("UPDATE store SET secret = $1", &[&secret])?;
+            for table in TABLES.iter().rev().filter(|table| table.small) {
+                connection.batch(&format!("DELETE FROM {}", table.name))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn write(&mut self, table: &Table, gone: &[Row], new: &[Row]) -> Result<(), StoreError> {
+        let mut attempts = 0;
+        patiently(|| {
+            attempts += 1;
+            self.write_marked(|connection| {
+                remove(connection, table, gone)?;
+                // A connection that was lost leaves open whether its transaction was kept.
+                if attempts > 1 {
+                    remove(connection, table, new)?;
+                }
+                insert(connection, table, new)
+            })
+        })
+    }
+
+    fn finish(&mut self, last_position: i64, given_out: Datestamp) -> Result<(), StoreError> {
+        let mut attempts = 0;
+        patiently(|| {
+            attempts += 1;
+            // Lost was only the answer.
+            if attempts > 1 && !schema::is_unfinished(&mut *self.pool.take()?)? {
+                return Ok(());
+            }
+            self.write_marked(|connection| finish(connection, last_position, given_out))
+        })
+    }
+}
+
+fn finish(connection: &mut Connection, last_position: i64, given_out: Datestamp) -> Result<(), StoreError> {
+    for table in TABLES {
+        if table.has("id") {
+            let largest = format!("(SELECT max(id) FROM {})", table.name);
+            connection.batch(&format!(
+                "SELECT setval(pg_get_serial_sequence('{}', 'id'), coalesce({largest}, 1), {largest} IS NOT NULL)",
+                table.name
+            ))?;
+        }
+        // The server knows nothing yet about what it was given.
+        connection.batch(&format!("ANALYZE {}", table.name))?;
+    }
+    connection.execute("UPDATE store SET last_position = $1", &[&last_position])?;
+    connection.execute("UPDATE clock SET noted = $1 WHERE noted < $1", &[&given_out.unix()])?;
+    connection.batch("DROP TABLE copying")
+}
+
+fn in_transaction(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    connection.batch("BEGIN ISOLATION LEVEL READ COMMITTED")?;
+    match work(connection) {
+        Ok(()) => connection.batch("COMMIT"),
+        Err(error) => {
+            // On a connection that is gone there is nothing to take back.
+            let _ = connection.batch("ROLLBACK");
+            Err(error)
+        }
+    }
+}
+
+fn remove(connection: &mut Connection, table: &Table, keys: &[Row]) -> Result<(), StoreError> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let sql = format!(
+        "DELETE FROM {} USING {} WHERE {}",
+        table.name,
+        wanted(table),
+        is_wanted(table)
+    );
+    let keys = arrays(table, keys);
+    let keys: Vec<&(dyn ToSql + Sync)> = keys.iter().map(|values| values as _).collect();
+    connection.execute(&sql, &keys)?;
+    Ok(())
+}
+
+fn insert(connection: &mut Connection, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let sql = format!("COPY {} ({}) FROM STDIN BINARY", table.name, names("", table.columns));
+    let types: Vec<Type> = table.columns.iter().map(|(_, kind)| type_of(*kind)).collect();
+    connection.copy(&sql, &types, &mut |writer| {
+        for row in rows {
+            writer.write_raw(row)?;
+        }
+        Ok(())
+    })
+}
+
+/// The names of columns, of a table if it is named.
+fn names(table: &str, columns: &[Column]) -> String {
+    let dot = if table.is_empty() { "" } else { "." };
+    let names: Vec<String> = columns
+        .iter()
+        .map(|(name, _)| format!("{table}{dot}\"{name}\""))
+        .collect();
+    names.join(", ")
+}
+
+/// Keys that come as [`arrays`], one for each column, as a table.
+fn wanted(table: &Table) -> String {
+    let array = |(at, (_, kind)): (usize, &Column)| format!("${}::{}[]", at + 1, type_of(*kind));
+    let arrays: Vec<String> = table.key().iter().enumerate().map(array).collect();
+    format!("unnest({}) AS wanted ({})", arrays.join(", "), names("", table.key()))
+}
+
+fn is_wanted(table: &Table) -> String {
+    let equal = |(name, _): &Column| format!("{}.\"{name}\" = wanted.\"{name}\"", table.name);
+    let equal: Vec<String> = table.key().iter().map(equal).collect();
+    equal.join(" AND ")
+}
+
+fn arrays<'a>(table: &Table, keys: &'a [Row]) -> Vec<Vec<&'a Value>> {
+    (0..table.key().len())
+        .map(|at| keys.iter().map(|key| &key[at]).collect())
+        .collect()
+}
+
+fn type_of(kind: Kind) -> Type {
+    match kind {
+        Kind::Int => Type::INT8,
+        Kind::Text => Type::TEXT,
+        Kind::Bytes => Type::BYTEA,
+        Kind::Flag => Type::BOOL,
+    }
+}
+
+fn read(row: &postgres::Row, columns: &[Column]) -> Result<Row, StoreError> {
+    let value = |(at, (_, kind)): (usize, &Column)| {
+        Ok(match kind {
+            Kind::Int => row.try_get::<_, Option<i64>>(at)?.map(Value::Int),
+            Kind::Text => row.try_get::<_, Option<String>>(at)?.map(Value::Text),
+            Kind::Bytes => row.try_get::<_, Option<Vec<u8>>>(at)?.map(Value::Bytes),
+            Kind::Flag => row
+                .try_get::<_, Option<bool>>(at)?
+                .map(|flag| Value::Int(i64::from(flag))),
+        }
+        .unwrap_or(Value::Null))
+    };
+    columns.iter().enumerate().map(value).collect()
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(number) if *kind == Type::BOOL => (*number != 0).to_sql(kind, out),
+            Value::Int(number) => number.to_sql(kind, out),
+            // The one character that the server's text cannot hold is shown as what it is: damage.
+            Value::Text(text) if text.contains('\0') => text.replace('\0', "\u{fffd}").to_sql(kind, out),
+            Value::Text(text) => text.to_sql(kind, out),
+            Value::Bytes(bytes) => bytes.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
