@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stook_oai::MetadataPrefix;
 
 use crate::body::{Dictionary, Digest};
-use crate::encode::Batch;
+use crate::encode::{Batch, Encoded};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::{Outcome, Position, Quarantined, RepositoryId, StoreError, StoredRecord};
@@ -132,6 +132,20 @@ impl Backend {
 pub(crate) struct Existing {
     pub(crate) position: Position,
     pub(crate) digest: Digest,
+    /// Whether it was made from another record of the item.
+    pub(crate) derived: bool,
+}
+
+impl Existing {
+    /// Whether a change gives way to it, if it is live: what is given counts more than what is made from something else.
+    pub(crate) fn outranks(&self, change: &Encoded) -> bool {
+        change.derived() == Some(true) && !self.derived
+    }
+
+    /// Whether it gives way to a change.
+    pub(crate) fn is_outranked_by(&self, change: &Encoded) -> bool {
+        change.derived() == Some(false) && self.derived
+    }
 }
 
 /// Asked for every change that meets an existing record, and whether it would leave everything as it is; `Some`

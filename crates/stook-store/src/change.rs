@@ -29,6 +29,14 @@ pub enum Content {
         /// The root elements of the about containers.
         about: Vec<String>,
     },
+    /// Live, and made from the item's record in another format. Never takes the place of a live record that was given,
+    /// and gives way to one.
+    Derived {
+        /// The metadata part's root element.
+        metadata: String,
+        /// The root elements of the about containers.
+        about: Vec<String>,
+    },
     /// Live, and taken from another repository.
     Harvested {
         /// The metadata part's root element.

@@ -27,6 +27,14 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
+    /// Whether it makes the record live, and if so, whether from another record.
+    pub(crate) fn derived(&self) -> Option<bool> {
+        match self.content {
+            EncodedContent::Live { derived, .. } => Some(derived),
+            _ => None,
+        }
+    }
+
     /// Whether two changes of one record would leave it alike.
     pub(crate) fn says_the_same_as(&self, other: &Encoded) -> bool {
         use EncodedContent::{Deleted, Live};
@@ -47,6 +55,8 @@ pub(crate) enum EncodedContent {
         origin: Option<i64>,
         /// The part that alone makes no change.
         volatile: Option<Volatile>,
+        /// Whether it was made from another record.
+        derived: bool,
     },
     Deleted,
     Erased,
@@ -101,7 +111,7 @@ impl Encoder {
             };
             let set_specs = header_set_specs(&change.set_specs);
             let content = match (change.content, fragment) {
-                (content @ (Content::Live { .. } | Content::Harvested { .. }), fragment) => {
+                (content @ (Content::Live { .. } | Content::Derived { .. } | Content::Harvested { .. }), fragment) => {
                     let fragment = fragment.unwrap_or_default();
                     let (origin, volatile) = match &content {
                         Content::Harvested { origin, .. } => (origin.datestamp, volatile_part(origin, fragment.len())),
@@ -113,6 +123,7 @@ impl Encoder {
                         body: compressor.compress(&fragment)?,
                         origin: origin.map(Datestamp::unix),
                         volatile,
+                        derived: matches!(content, Content::Derived { .. }),
                     }
                 }
                 (Content::Deleted, _) => EncodedContent::Deleted,
@@ -177,7 +188,9 @@ impl Encoder {
 /// What the response will carry behind the header; a harvested record's origin is told by its last about.
 fn fragment(content: &Content) -> Option<Vec<u8>> {
     match content {
-        Content::Live { metadata, about } => Some(content_fragment(metadata, about)),
+        Content::Live { metadata, about } | Content::Derived { metadata, about } => {
+            Some(content_fragment(metadata, about))
+        }
         Content::Harvested {
             metadata,
             about,

@@ -181,6 +181,7 @@ pub(crate) const TABLES: &[Table] = {
                 ("position", Int),
                 ("origin", Int),
                 ("digest", Bytes),
+                ("derived", Flag),
             ],
             key: 3,
             in_file: InFile::ByFormat,

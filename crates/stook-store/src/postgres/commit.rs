@@ -62,6 +62,7 @@ impl Postgres {
             repository: batch.repository,
         };
         writing.records(&plan)?;
+        writing.adopt(&plan)?;
         if plan.last != write.last {
             writing.idents(&mut plan.entries)?;
             writing.lists(&plan, published.first)?;
@@ -119,7 +120,8 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
     let formats: Vec<i64> = keys.keys().map(|key| key.0).collect();
     let identifiers: Vec<&str> = keys.keys().map(|key| key.1).collect();
     let rows = connection.all(
-        "SELECT wanted.at, ident.position, ident.digest, record.set_specs, record.deleted, record.body IS NOT NULL
+        "SELECT wanted.at, ident.position, ident.digest, record.set_specs, record.deleted, record.body IS NOT NULL,
+             ident.derived
          FROM unnest($2::int8[], $3::text[]) WITH ORDINALITY AS wanted (format, identifier, at)
          JOIN ident ON ident.repository = $1 AND ident.format = wanted.format
              AND ident.identifier = wanted.identifier
@@ -139,6 +141,7 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
                 existing: Existing {
                     position: Position::from_sql(row.try_get(1)?),
                     digest,
+                    derived: row.try_get(6)?,
                 },
                 set_specs: row.try_get(3)?,
                 deleted: row.try_get(4)?,
@@ -232,6 +235,19 @@ impl Writing<'_> {
             })
     }
 
+    fn adopt(&mut self, plan: &Plan<'_>) -> Result<(), StoreError> {
+        if plan.adopted.is_empty() {
+            return Ok(());
+        }
+        let (formats, identifiers): (Vec<i64>, Vec<&str>) = plan.adopted.iter().copied().unzip();
+        self.connection.execute(
+            "UPDATE ident SET derived = false FROM unnest($2::int8[], $3::text[]) AS own (format, identifier)
+             WHERE ident.repository = $1 AND ident.format = own.format AND ident.identifier = own.identifier",
+            &[&self.repository.0, &formats, &identifiers],
+        )?;
+        Ok(())
+    }
+
     /// The index of identifiers, in its own order, which keeps a batch's work on neighbouring pages.
     fn idents(&mut self, entries: &mut [Entry<'_>]) -> Result<(), StoreError> {
         let repository = self.repository.0;
@@ -248,18 +264,36 @@ impl Writing<'_> {
             let positions: Vec<i64> = known.iter().map(|entry| entry.position.to_sql()).collect();
             let digests: Vec<Vec<u8>> = known.iter().map(|entry| digest(entry).to_vec()).collect();
             let origins: Vec<Option<i64>> = known.iter().map(|entry| origin(entry)).collect();
+            let derived: Vec<Option<bool>> = known.iter().map(|entry| entry.change.derived()).collect();
             self.connection.execute(
-                "UPDATE ident SET position = new.position, digest = new.digest, origin = new.origin
-                 FROM unnest($2::int8[], $3::text[], $4::int8[], $5::bytea[], $6::int8[])
-                     AS new (format, identifier, position, digest, origin)
+                "UPDATE ident SET position = new.position, digest = new.digest, origin = new.origin,
+                     derived = coalesce(new.derived, ident.derived)
+                 FROM unnest($2::int8[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bool[])
+                     AS new (format, identifier, position, digest, origin, derived)
                  WHERE ident.repository = $1 AND ident.format = new.format AND ident.identifier = new.identifier",
-                &[&repository, &formats, &identifiers, &positions, &digests, &origins],
+                &[
+                    &repository,
+                    &formats,
+                    &identifiers,
+                    &positions,
+                    &digests,
+                    &origins,
+                    &derived,
+                ],
             )?;
         }
         if new.is_empty() {
             return Ok(());
         }
-        let types = [Type::INT8, Type::INT8, Type::INT8, Type::INT8, Type::TEXT, Type::BYTEA];
+        let types = [
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+            Type::INT8,
+            Type::TEXT,
+            Type::BYTEA,
+            Type::BOOL,
+        ];
         self.connection
             .copy("COPY ident FROM STDIN BINARY", &types, &mut |rows| {
                 for entry in &new {
@@ -270,6 +304,7 @@ impl Writing<'_> {
                         &origin(entry),
                         &entry.change.identifier,
                         &digest(entry).as_slice(),
+                        &entry.change.derived().unwrap_or(false),
                     ])?;
                 }
                 Ok(())

@@ -35,6 +35,8 @@ pub(super) struct Plan<'a> {
     pub(super) removed: Vec<Position>,
     /// Rows whose kept content is dropped where they are.
     pub(super) forgotten: Vec<Position>,
+    /// Records that were made from others and have now been given, the very same.
+    pub(super) adopted: Vec<Key<'a>>,
     /// What the index of identifiers shall say.
     pub(super) entries: Vec<Entry<'a>>,
     /// Places in lists that are left: format, sets, position.
@@ -99,9 +101,21 @@ impl<'a> Plan<'a> {
             }
             let settled = match there {
                 None => None,
+                Some(found) if found.existing.outranks(change) && !found.deleted => {
+                    screen(&found.existing, true)?;
+                    Some(Outcome::Unchanged)
+                }
                 Some(found) => {
-                    let same = is_same(found, change);
-                    screen(&found.existing, same)?.or(same.then_some(Outcome::Unchanged))
+                    let (same, outranked) = (is_same(found, change), found.existing.is_outranked_by(change));
+                    if same && outranked {
+                        plan.adopted.push((change.format, &change.identifier));
+                    }
+                    // What was given is no repetition of what was made from something else in the same import.
+                    let screened = match same || !outranked {
+                        true => screen(&found.existing, same)?,
+                        false => None,
+                    };
+                    screened.or(same.then_some(Outcome::Unchanged))
                 }
             };
             firsts.insert(key, (change, settled.is_some() && there.is_some()));

@@ -133,6 +133,10 @@ const MIGRATIONS: &[&str] = &[
     "
     ALTER TABLE clock ADD COLUMN horizon bigint NOT NULL DEFAULT 0; -- a response date good for all that is committed
     ",
+    // 3: records made from others.
+    "
+    ALTER TABLE ident ADD COLUMN derived boolean NOT NULL DEFAULT false; -- made from another record of the item
+    ",
 ];
 
 /// The version this program writes.

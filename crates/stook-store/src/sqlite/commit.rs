@@ -68,6 +68,8 @@ struct Entered {
     position: Position,
     digest: Digest,
     origin: Option<i64>,
+    /// None leaves it as it is.
+    derived: Option<bool>,
 }
 
 enum Plan {
@@ -80,7 +82,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
     order.sort_by_key(|&at| (changes[at].format, changes[at].identifier.as_str(), at));
     let mut find = write
         .transaction
-        .prepare_cached("SELECT position, digest FROM ident WHERE format = ?1 AND identifier = ?2")?;
+        .prepare_cached("SELECT position, digest, derived FROM ident WHERE format = ?1 AND identifier = ?2")?;
     let untrodden = match (order.first(), order.last()) {
         (Some(&first), Some(&last)) => is_untrodden(write, &changes[first], &changes[last])?,
         _ => true,
@@ -106,15 +108,28 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
                     Ok(Existing {
                         position: Position::from_sql(row.get(0)?),
                         digest: row.get(1)?,
+                        derived: row.get(2)?,
                     })
                 })
                 .optional()?;
         }
         let plan = match existing {
             None => Plan::Publish(None),
+            Some(existing) if existing.outranks(change) && is_deleted(write, &existing, false)? => {
+                screen(&existing, true)?;
+                Plan::Settled(Outcome::Unchanged)
+            }
             Some(existing) => {
                 let same = is_same(write, &existing, change)?;
-                match screen(&existing, same)? {
+                if same && existing.is_outranked_by(change) {
+                    adopt(write, change)?;
+                }
+                // What was given is no repetition of what was made from something else in the same import.
+                let screened = match same || !existing.is_outranked_by(change) {
+                    true => screen(&existing, same)?,
+                    false => None,
+                };
+                match screened {
                     Some(outcome) => Plan::Settled(outcome),
                     None if same => Plan::Settled(Outcome::Unchanged),
                     None => Plan::Publish(Some(existing)),
@@ -150,6 +165,15 @@ fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<b
         // A deleted record may still have content to forget.
         EncodedContent::Erased => Ok(false),
     }
+}
+
+/// What was made from another record has now been given, the very same.
+fn adopt(write: &Write<'_>, change: &Encoded) -> Result<(), StoreError> {
+    let mut own = write
+        .transaction
+        .prepare_cached("UPDATE ident SET derived = 0 WHERE format = ?1 AND identifier = ?2")?;
+    own.execute((change.format, &change.identifier))?;
+    Ok(())
 }
 
 fn is_deleted(write: &Write<'_>, existing: &Existing, deleted: bool) -> Result<bool, StoreError> {
@@ -353,6 +377,7 @@ impl<'a> Publication<'a> {
             position,
             digest,
             origin,
+            derived: change.derived(),
         };
         self.idents.push((change.format, &change.identifier, entered));
         for list in self.lists_of(change.format, set_specs)? {
@@ -410,14 +435,15 @@ impl<'a> Publication<'a> {
         }
         let transaction = &self.write.transaction;
         let mut ident = transaction.prepare_cached(
-            "INSERT INTO ident VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (format, identifier)
-             DO UPDATE SET position = excluded.position, digest = excluded.digest, origin = excluded.origin",
+            "INSERT INTO ident VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, 0)) ON CONFLICT (format, identifier)
+             DO UPDATE SET position = excluded.position, digest = excluded.digest, origin = excluded.origin,
+                 derived = coalesce(?6, derived)",
         )?;
         self.idents
             .sort_by_key(|(format, identifier, _)| (*format, *identifier));
         for (format, identifier, entered) in &self.idents {
             let (position, digest) = (entered.position.to_sql(), &entered.digest);
-            ident.execute((format, identifier, position, digest, entered.origin))?;
+            ident.execute((format, identifier, position, digest, entered.origin, entered.derived))?;
         }
         let segment = self
             .segments

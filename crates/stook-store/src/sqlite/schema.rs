@@ -123,6 +123,10 @@ const MIGRATIONS: &[&str] = &[
 
     CREATE INDEX quarantine_by_identifier ON quarantine (repository, identifier);
     ",
+    // 3: records made from others.
+    "
+    ALTER TABLE ident ADD COLUMN derived INTEGER NOT NULL DEFAULT 0; -- made from another record of the item
+    ",
 ];
 
 /// The version this program writes.

@@ -128,6 +128,13 @@ macro_rules! contract {
                     outcomes_are_in_the_order_of_the_changes_and_lists_in_the_order_of_publication
                     an_empty_batch_does_nothing
                 }
+                derived {
+                    what_is_made_again_changes_only_when_it_differs
+                    what_was_given_is_not_replaced_by_what_is_made
+                    what_is_given_replaces_what_was_made_also_in_the_same_import
+                    what_is_given_as_it_was_made_stays_and_is_replaced_no_more
+                    what_was_made_is_made_again_after_it_was_deleted
+                }
                 sets {
                     a_parent_includes_its_descendants_by_whole_elements
                     a_record_in_two_sets_of_one_branch_is_listed_once_in_their_parent

@@ -30,11 +30,12 @@ pub(crate) enum Step {
 
 fn changes() -> impl Strategy<Value = Change> {
     let sets = proptest::sample::subsequence(&SETS[..], 0..=SETS.len());
-    (0..NUMBERS, sets, 0..7_usize, 0..3_usize, 0..4_usize).prop_map(|(number, sets, what, version, format)| {
+    (0..NUMBERS, sets, 0..8_usize, 0..3_usize, 0..4_usize).prop_map(|(number, sets, what, version, format)| {
         let change = match what {
             0..=2 => live(number, &sets, &format!("<map>{version} é</map>")),
             3 => into_sets(&sets, deleted(number)),
             4 => into_sets(&sets, erased(number)),
+            6 => derived(live(number, &sets, &format!("<map>{version} é</map>"))),
             5 => harvested(live(number, &sets, &format!("<map>{version}</map>")), version),
             _ => into_sets(&sets, restored(number)),
         };

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod clock;
 pub(crate) mod counts;
+pub(crate) mod derived;
 pub(crate) mod formats;
 pub(crate) mod handles;
 pub(crate) mod harvests;
