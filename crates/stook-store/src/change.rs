@@ -37,6 +37,9 @@ pub enum Content {
         /// The root elements of the about containers.
         about: Vec<String>,
     },
+    /// Withdrawn, because what it was made from says nothing of the kind any more. Leaves alone what was given, and what
+    /// never was.
+    Underived,
     /// Live, and taken from another repository.
     Harvested {
         /// The metadata part's root element.

@@ -27,10 +27,11 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// Whether it makes the record live, and if so, whether from another record.
+    /// Whether it comes from another record of the item; none for what concerns any record.
     pub(crate) fn derived(&self) -> Option<bool> {
         match self.content {
             EncodedContent::Live { derived, .. } => Some(derived),
+            EncodedContent::Underived => Some(true),
             _ => None,
         }
     }
@@ -59,6 +60,8 @@ pub(crate) enum EncodedContent {
         derived: bool,
     },
     Deleted,
+    /// Only what was made from another record, if there is any.
+    Underived,
     Erased,
     Restored,
 }
@@ -127,6 +130,7 @@ impl Encoder {
                     }
                 }
                 (Content::Deleted, _) => EncodedContent::Deleted,
+                (Content::Underived, _) => EncodedContent::Underived,
                 (Content::Erased, _) => EncodedContent::Erased,
                 (Content::Restored, _) => EncodedContent::Restored,
             };
@@ -200,7 +204,7 @@ fn fragment(content: &Content) -> Option<Vec<u8>> {
             append_about(&mut fragment, &origin.provenance);
             Some(fragment)
         }
-        Content::Deleted | Content::Erased | Content::Restored => None,
+        Content::Deleted | Content::Underived | Content::Erased | Content::Restored => None,
     }
 }
 

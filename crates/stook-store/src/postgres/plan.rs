@@ -138,6 +138,7 @@ impl<'a> Plan<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Outcome::NothingToRestore,
+            EncodedContent::Underived => return Outcome::Unchanged,
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let deleted = outcome == Outcome::Deleted;
@@ -180,7 +181,9 @@ impl<'a> Plan<'a> {
         let position = self.take_position(stamp);
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::Changed, Some(*digest)),
-            EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, Some(digest_deleted(&set_specs))),
+            EncodedContent::Deleted | EncodedContent::Underived | EncodedContent::Erased => {
+                (Outcome::Deleted, Some(digest_deleted(&set_specs)))
+            }
             EncodedContent::Restored => (Outcome::Changed, None),
         };
         let deleted = outcome == Outcome::Deleted;
@@ -194,12 +197,14 @@ impl<'a> Plan<'a> {
                     deleted,
                 });
             }
-            EncodedContent::Deleted | EncodedContent::Restored => self.carries.push(Carry {
-                from,
-                to: position,
-                set_specs: set_specs.clone(),
-                deleted,
-            }),
+            EncodedContent::Deleted | EncodedContent::Underived | EncodedContent::Restored => {
+                self.carries.push(Carry {
+                    from,
+                    to: position,
+                    set_specs: set_specs.clone(),
+                    deleted,
+                })
+            }
         }
         self.left.push((change.format, found.set_specs.clone(), from));
         *self.deleted.entry(change.format).or_default() += i64::from(deleted) - i64::from(found.deleted);
@@ -221,7 +226,7 @@ fn is_same(found: &Found, change: &Encoded) -> bool {
         EncodedContent::Deleted if !change.set_specs.is_empty() => {
             found.existing.digest == digest_deleted(&change.set_specs)
         }
-        EncodedContent::Deleted => found.deleted,
+        EncodedContent::Deleted | EncodedContent::Underived => found.deleted,
         EncodedContent::Restored => !found.deleted,
         // A deleted record may still have content to forget.
         EncodedContent::Erased => false,

@@ -160,7 +160,7 @@ fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<b
         EncodedContent::Deleted if !change.set_specs.is_empty() => {
             Ok(existing.digest == digest_deleted(&change.set_specs))
         }
-        EncodedContent::Deleted => is_deleted(write, existing, true),
+        EncodedContent::Deleted | EncodedContent::Underived => is_deleted(write, existing, true),
         EncodedContent::Restored => is_deleted(write, existing, false),
         // A deleted record may still have content to forget.
         EncodedContent::Erased => Ok(false),
@@ -245,7 +245,7 @@ impl<'a> Publication<'a> {
                 self.insert(change, position, set_specs, false)?;
                 (Outcome::Changed, *digest)
             }
-            EncodedContent::Deleted => {
+            EncodedContent::Deleted | EncodedContent::Underived => {
                 self.carry(existing.position, position, set_specs, true)?;
                 (Outcome::Deleted, digest_deleted(set_specs))
             }
@@ -273,6 +273,7 @@ impl<'a> Publication<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
+            EncodedContent::Underived => return Ok(Outcome::Unchanged),
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let position = self.take_position();
@@ -295,7 +296,7 @@ impl<'a> Publication<'a> {
                 volatile,
                 ..
             } => (*dictionary, Some(body), *volatile),
-            EncodedContent::Deleted | EncodedContent::Erased | EncodedContent::Restored => (None, None, None),
+            _ => (None, None, None),
         };
         self.write
             .transaction

@@ -99,3 +99,23 @@ pub(crate) fn what_was_made_is_made_again_after_it_was_deleted<B: Backend>() {
     };
     assert_eq!(store.apply(maps, vec![change]).unwrap(), [Outcome::Changed]);
 }
+
+pub(crate) fn what_can_be_made_no_more_is_deleted_and_nothing_else<B: Backend>() {
+    let (_backend, store, maps, _hand) = open::<B>();
+    let no_more = |number| Change {
+        content: Content::Underived,
+        ..deleted(number)
+    };
+    store
+        .apply(
+            maps,
+            vec![derived(live(1, &["a"], "<made/>")), live(2, &[], "<given/>")],
+        )
+        .unwrap();
+    let outcomes = store.apply(maps, vec![no_more(1), no_more(2), no_more(3)]).unwrap();
+    assert_eq!(outcomes, [Outcome::Deleted, Outcome::Unchanged, Outcome::Unchanged]);
+    assert_eq!(store.apply(maps, vec![no_more(1)]).unwrap(), [Outcome::Unchanged]);
+    assert_eq!(numbers_in(&store, maps, "a"), [1]);
+    assert!(one(&store, maps, 1).deleted && !one(&store, maps, 2).deleted);
+    assert_eq!(record(&store, maps, "oai_dc", 3), None);
+}
