@@ -3,6 +3,7 @@
 //! What was seen is remembered without growing in memory: everything this import published lies in its own ranges of
 //! positions, and the positions of records found unchanged go to a temporary database on disk.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rusqlite::Connection;
@@ -22,6 +23,8 @@ pub(crate) struct Importer {
     start: ImportStart,
     own: Ranges,
     seen: Seen,
+    /// Formats whose records are made from those of another: from, to.
+    derived: Vec<(i64, i64)>,
 }
 
 impl Importer {
@@ -32,6 +35,7 @@ impl Importer {
             repository,
             own: Ranges::default(),
             seen: Seen::new()?,
+            derived: Vec::new(),
         })
     }
 
@@ -57,6 +61,16 @@ impl Importer {
             self.own.push(published.first, published.last);
         }
         Ok(outcomes)
+    }
+
+    /// What is made from a record that vanishes vanishes too. Formats nobody has heard of are passed over.
+    pub(crate) fn derives(&mut self, from: &MetadataPrefix, to: &MetadataPrefix) -> Result<(), StoreError> {
+        let from = self.backend.format(self.repository, from)?;
+        let to = self.backend.format(self.repository, to)?;
+        if let (Some(from), Some(to)) = (from, to) {
+            self.derived.push((from.id, to.id));
+        }
+        Ok(())
     }
 
     /// Keeps what could not be published.
@@ -173,15 +187,29 @@ impl Importer {
             .execute([last.to_sql()])?;
         // A record another program changed meanwhile is no longer there, and is not ours to delete.
         let found = self.backend.records_at(self.repository, &positions)?;
-        let changes = found.into_iter().map(|(format, identifier)| Encoded {
+        let change = |format: i64, identifier: String, content: EncodedContent| Encoded {
             format,
             identifier,
             set_specs: String::new(),
-            content: EncodedContent::Deleted,
-        });
+            content,
+        };
+        let mut changes = Vec::with_capacity(found.len());
+        let mut derived = Vec::new();
+        for (format, identifier) in found {
+            let made = self.derived.iter().filter(|(from, _)| *from == format);
+            derived.extend(made.map(|(_, to)| change(*to, identifier.clone(), EncodedContent::Underived)));
+            changes.push(change(format, identifier, EncodedContent::Deleted));
+        }
+        // Where several ways lead to a record, it is withdrawn once.
+        let mut known: HashSet<(i64, String)> = changes
+            .iter()
+            .map(|given| (given.format, given.identifier.clone()))
+            .collect();
+        derived.retain(|made: &Encoded| known.insert((made.format, made.identifier.clone())));
+        changes.extend(derived);
         Ok(Some(Batch {
             repository: self.repository,
-            changes: changes.collect(),
+            changes,
         }))
     }
 }

@@ -440,6 +440,14 @@ impl Importer {
         self.inner.commit(&batch.inner)
     }
 
+    /// What was made from a record, by a crosswalk from a format to another, vanishes with it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn derives(&mut self, from: &MetadataPrefix, to: &MetadataPrefix) -> Result<(), StoreError> {
+        self.inner.derives(from, to)
+    }
+
     /// Keeps what could not be published, for a person to look at.
     ///
     /// # Errors

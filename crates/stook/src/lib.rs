@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod crosswalk;
 pub mod harvest;
 pub mod import;
 pub mod provider;

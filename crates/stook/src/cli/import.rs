@@ -91,6 +91,9 @@ impl Import {
             ending = Ending::Findings;
         }
         if self.sync {
+            for crosswalk in session.crosswalks.iter() {
+                importer.derives(crosswalk.source_prefix(), &crosswalk.target().prefix)?;
+            }
             self.delete_vanished(&mut importer, &summary)?;
         }
         Ok(ending)
@@ -99,6 +102,7 @@ impl Import {
     fn options(&self, session: &Session) -> Result<Options> {
         let mut options = Options::new(session.namespace()?);
         options.formats = session.formats.clone();
+        options.crosswalks = session.crosswalks.clone();
         options.prefix = self.prefix.as_deref().map(MetadataPrefix::parse).transpose()?;
         if let Some(prefix) = &options.prefix
             && session.formats.by_prefix(prefix.as_str()).is_none()
@@ -191,6 +195,7 @@ fn report(summary: &Summary) {
         (summary.unchanged, "unchanged"),
         (summary.deleted, "deleted, as the input says"),
         (summary.repeated, "repeated in the input"),
+        (summary.derived, "made from these in other formats"),
         (summary.cleaned, "cleaned of characters that XML cannot carry"),
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];

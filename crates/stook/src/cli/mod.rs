@@ -8,6 +8,7 @@ mod copy;
 mod delete;
 mod demo;
 mod export;
+mod format;
 mod harvest;
 mod import;
 mod init;
@@ -70,6 +71,8 @@ enum Command {
     Restore(restore::Restore),
     #[command(subcommand)]
     Set(set::SetCommand),
+    #[command(subcommand)]
+    Format(format::FormatCommand),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Copy(copy::Copy),
@@ -115,6 +118,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Delete(command) => command.run(&place),
         Command::Restore(command) => command.run(&place),
         Command::Set(command) => command.run(&place),
+        Command::Format(command) => command.run(&place),
         Command::Quarantine(command) => command.run(&place),
         Command::Backup(command) => command.run(&place),
         Command::Copy(command) => command.run(),

@@ -9,6 +9,7 @@ use stook_oai::{Identifier, OaiNamespace};
 use stook_store::{Clock, RepositoryId, Store, StoreAddress};
 
 use crate::config::{self, Config};
+use crate::crosswalk::Crosswalks;
 use crate::harvest::source;
 
 /// Which configuration and repository a command is about.
@@ -33,6 +34,7 @@ pub(super) struct Place {
 pub(super) struct Session {
     pub(super) settings: config::Repository,
     pub(super) formats: Formats,
+    pub(super) crosswalks: Crosswalks,
     pub(super) store: Store,
     pub(super) repository: RepositoryId,
 }
@@ -57,6 +59,7 @@ impl Session {
         Ok(Session {
             settings,
             formats,
+            crosswalks: config.crosswalks()?,
             store,
             repository,
         })

@@ -18,10 +18,11 @@ use stook_metadata::{Format, Formats};
 use stook_oai::MetadataPrefix;
 use stook_store::{PostgresAddress, StoreAddress};
 
+use crate::crosswalk::Crosswalks;
 pub(crate) use check::is_url;
 pub use settings::{
-    Access, Branding, Coding, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network, Repository, Rights,
-    Server, Source, User,
+    Access, Branding, Coding, Crosswalk, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network,
+    Repository, Rights, Server, Source, User,
 };
 pub use source::check_web_address;
 pub use text::{commented, documentation};
@@ -42,6 +43,8 @@ pub struct Config {
     pub repository: Vec<Repository>,
     /// Formats of one's own.
     pub format: Vec<HouseFormat>,
+    /// Records of one format made from those of another.
+    pub crosswalk: Vec<Crosswalk>,
     /// How to harvest.
     pub harvest: Harvest,
 }
@@ -75,11 +78,13 @@ impl Config {
         let mut config = Config::read(&text, listen).with_context(|| format!("in {}", path.display()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.store = config.store.relative_to(folder);
-        for file in config
-            .repository
+        let descriptions = config.repository.iter_mut();
+        let descriptions = descriptions.flat_map(|repository| &mut repository.description_files);
+        let mappings = config
+            .crosswalk
             .iter_mut()
-            .flat_map(|repository| &mut repository.description_files)
-        {
+            .filter_map(|crosswalk| crosswalk.mapping.as_mut());
+        for file in descriptions.chain(mappings) {
             *file = folder.join(&*file);
         }
         Ok(config)
@@ -164,6 +169,14 @@ impl Config {
                 .find(|repository| repository.name == name)
                 .ok_or_else(|| anyhow!("there is no repository {name:?}\nTry: one of {}", names())),
         }
+    }
+
+    /// The crosswalks of this configuration, and those that come with the program.
+    ///
+    /// # Errors
+    /// When a mapping cannot be read.
+    pub fn crosswalks(&self) -> Result<Crosswalks> {
+        Crosswalks::new(&self.crosswalk, &self.formats()?)
     }
 
     /// Every format the program and this configuration know.

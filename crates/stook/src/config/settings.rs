@@ -143,6 +143,18 @@ settings! {
 }
 
 settings! {
+    /// Records of one format, made from those of another.
+    Crosswalk {
+        from: String = String::new(),
+            "The metadataPrefix of the records that are given.";
+        to: String = String::new(),
+            "The metadataPrefix of those that are made from them.";
+        mapping: Option<PathBuf> = None,
+            "A mapping of your own, see docs/crosswalks.md; without it the crosswalk that comes with the program.";
+    }
+}
+
+settings! {
     /// How the program harvests, whatever the source.
     Harvest {
         contact: String = String::new(),

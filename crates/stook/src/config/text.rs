@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::settings::{Access, Harvest, HouseFormat, Repository, Server, Setting, Source, toml_text};
+use super::settings::{Access, Crosswalk, Harvest, HouseFormat, Repository, Server, Setting, Source, toml_text};
 
 /// The commented file of `stook init`: what was answered is set, everything else stands there as a comment.
 pub fn commented(store: &str, listen: &str, repository: &Repository) -> String {
@@ -82,6 +82,11 @@ const EXAMPLES: &str = r##"
 # namespace = "https://example.org/ns/house/"
 # schema = "https://example.org/ns/house.xsd"
 # root = "record"
+
+# Records of one format made from those of another.
+# [[crosswalk]]
+# from = "marc21"
+# to = "mods"
 "##;
 
 /// The page docs/configuration.md.
@@ -103,6 +108,11 @@ pub fn documentation() -> String {
             "`[[format]]`",
             "A metadata format of your own, beside the well-known ones.",
             HouseFormat::table(),
+        ),
+        (
+            "`[[crosswalk]]`",
+            "Records of one format made from those of another; `stook format add` writes one. Dublin Core is made without being asked.",
+            Crosswalk::table(),
         ),
         (
             "`[harvest]`",

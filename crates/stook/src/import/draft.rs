@@ -55,6 +55,35 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// The format it is about; none if it is about the whole item.
+    #[must_use]
+    pub fn prefix(&self) -> Option<&MetadataPrefix> {
+        match self {
+            Self::Live { prefix, .. } => Some(prefix),
+            Self::Deleted { prefix } => prefix.as_ref(),
+        }
+    }
+
+    /// What is disseminated.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&str> {
+        match self {
+            Self::Live { metadata, .. } => Some(metadata),
+            Self::Deleted { .. } => None,
+        }
+    }
+}
+
+impl Draft {
+    /// The record that is given by it.
+    #[must_use]
+    pub fn given(&self) -> Option<(&Identifier, &MetadataPrefix)> {
+        self.content.metadata()?;
+        Some((&self.identifier, self.content.prefix()?))
+    }
+}
+
 /// Something that cannot be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {

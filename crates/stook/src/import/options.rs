@@ -5,6 +5,7 @@ use stook_metadata::Formats;
 use stook_oai::{MetadataPrefix, OaiNamespace};
 
 use super::fields::Fields;
+use crate::crosswalk::Crosswalks;
 
 /// The largest record that is believed, unless told otherwise.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
@@ -16,6 +17,8 @@ pub struct Options {
     pub namespace: OaiNamespace,
     /// The formats records may have.
     pub formats: Formats,
+    /// What is made of records beside what they are.
+    pub crosswalks: Crosswalks,
     /// The format XML records are published in, where their root fits it.
     pub prefix: Option<MetadataPrefix>,
     /// What the input is; found out from its content if not given.
@@ -37,6 +40,7 @@ impl Options {
         Self {
             namespace,
             formats: Formats::default(),
+            crosswalks: Crosswalks::default(),
             prefix: None,
             shape: None,
             encoding: None,

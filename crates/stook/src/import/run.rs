@@ -123,7 +123,11 @@ struct Commit<'c> {
 impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
         let outcomes = self.importer.commit(&prepared.batch)?;
-        for (outcome, (place, identifier)) in outcomes.into_iter().zip(prepared.origins) {
+        for (at, (outcome, (place, identifier))) in outcomes.into_iter().zip(prepared.origins).enumerate() {
+            if at >= prepared.given {
+                self.summary.derived += u64::from(outcome.is_published());
+                continue;
+            }
             self.summary.count(outcome);
             if outcome == (Outcome::Repeated { same: false }) {
                 let reason = "the same record came earlier in this import and says something else; the first is kept";

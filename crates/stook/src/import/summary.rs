@@ -19,6 +19,8 @@ pub struct Summary {
     pub deleted: u64,
     /// Records that came a second time; the first counts.
     pub repeated: u64,
+    /// Records in other formats that were made from these, and came out new or differently.
+    pub derived: u64,
     /// What could not be published, and is in the quarantine.
     pub quarantined: u64,
     /// Records that lost characters XML cannot carry.

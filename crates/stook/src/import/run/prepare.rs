@@ -15,6 +15,8 @@ pub(super) struct Prepared {
     pub(super) batch: Batch,
     /// Where each change of the batch comes from.
     pub(super) origins: Vec<(Place, Identifier)>,
+    /// How many of them were given; the others are made from these.
+    pub(super) given: usize,
     pub(super) rejected: Vec<Rejected>,
     pub(super) junk: Vec<Rejected>,
     pub(super) finished: Vec<Arc<str>>,
@@ -56,6 +58,7 @@ impl Preparer {
             origins: Vec::new(),
             changes: Vec::with_capacity(drafted.drafts.len()),
         };
+        let derived = self.derive(&drafted.drafts, &mut drafted.rejected);
         let mut formats = self.formats_of(&drafted.drafts)?.into_iter();
         for draft in drafted.drafts {
             let Draft {
@@ -110,13 +113,17 @@ impl Preparer {
                 }
             }
         }
-        let prefixes = batch.prefixes();
-        for prefix in &prefixes {
+        let (given, prefixes) = (batch.changes.len(), batch.prefixes());
+        for (place, change) in derived {
+            batch.push(place, change);
+        }
+        for prefix in &batch.prefixes() {
             self.declare(prefix)?;
         }
         Ok(Prepared {
             batch: self.encoder.encode(batch.changes)?,
             origins: batch.origins,
+            given,
             rejected: drafted.rejected,
             junk: drafted.junk,
             finished: drafted.finished,
@@ -125,6 +132,53 @@ impl Preparer {
             dropped: drafted.dropped,
             prefixes,
         })
+    }
+
+    /// What is made of the drafts by crosswalks, where the same is not given. What cannot be made is told; the record it
+    /// would have been made from is none the worse for it.
+    fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Vec<(Place, Change)> {
+        let mut changes = Vec::new();
+        let mut known: HashSet<(&Identifier, &MetadataPrefix)> = HashSet::new();
+        for crosswalk in self.options.crosswalks.iter() {
+            let (from, to) = (crosswalk.source_prefix(), &crosswalk.target().prefix);
+            let is_about = |draft: &&Draft| draft.content.prefix() == Some(from);
+            if !drafts.iter().any(|draft| is_about(&draft)) {
+                continue;
+            }
+            if known.is_empty() {
+                known = drafts.iter().filter_map(Draft::given).collect();
+            }
+            let sources: Vec<&Draft> = drafts
+                .iter()
+                .filter(is_about)
+                .filter(|draft| known.insert((&draft.identifier, to)))
+                .collect();
+            let texts: Vec<&str> = sources.iter().filter_map(|draft| draft.content.metadata()).collect();
+            let mut made = crosswalk.make(&texts).into_iter();
+            for draft in sources {
+                let content = match draft.content.metadata().and_then(|_| made.next()) {
+                    Some(Ok(Some(metadata))) => stook_store::Content::Derived {
+                        metadata,
+                        about: Vec::new(),
+                    },
+                    Some(Err(reason)) => {
+                        let identifier = Some(draft.identifier.to_string());
+                        let bytes = draft.content.metadata().unwrap_or_default().as_bytes();
+                        rejected.push(Rejected::new(draft.place.clone(), identifier, reason, bytes));
+                        continue;
+                    }
+                    Some(Ok(None)) | None => stook_store::Content::Underived,
+                };
+                let change = Change {
+                    identifier: draft.identifier.clone(),
+                    prefix: to.clone(),
+                    set_specs: draft.set_specs.clone(),
+                    content,
+                };
+                changes.push((draft.place.clone(), change));
+            }
+        }
+        changes
     }
 
     /// The formats in which each item that is deleted as a whole has records, deleted ones too: if those did not count,

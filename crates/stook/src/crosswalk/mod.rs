@@ -1,0 +1,152 @@
+//! Records of other formats, made from those that were given.
+//!
+//! Enters: records of a format, in batches. Leaves: for each of them the record of another format, checked as if it had
+//! been given, or nothing, or why it cannot be made. [`refresh`] does this for everything a repository holds.
+
+pub mod refresh;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use stook_metadata::crosswalk::{Mapping, built_in};
+use stook_metadata::{Format, Formats, check};
+use stook_oai::MetadataPrefix;
+
+use crate::config;
+
+/// What became of one record.
+pub type Made = Result<Option<String>, String>;
+
+/// The crosswalks of a repository. Where several make the same record of one item, the first one does.
+#[derive(Clone, Debug, Default)]
+pub struct Crosswalks {
+    all: Vec<Crosswalk>,
+}
+
+/// One way from a format to another.
+#[derive(Clone, Debug)]
+pub struct Crosswalk {
+    from: MetadataPrefix,
+    to: Format,
+    mapping: Mapping,
+    /// Where it is written, for people.
+    source: String,
+}
+
+impl Crosswalks {
+    /// Those of the configuration, then those to Dublin Core that come with the program: every item has to be there in
+    /// Dublin Core.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn new(configured: &[config::Crosswalk], formats: &Formats) -> Result<Crosswalks> {
+        let mut all = Vec::new();
+        for crosswalk in configured {
+            let read = Crosswalk::read(&crosswalk.from, &crosswalk.to, crosswalk.mapping.as_deref(), formats);
+            all.push(read.with_context(|| format!("[[crosswalk]] from {:?} to {:?}", crosswalk.from, crosswalk.to))?);
+        }
+        for mapping in built_in::all().iter().filter(|mapping| mapping.to == "oai_dc") {
+            if let Ok(crosswalk) = Crosswalk::read(&mapping.from, &mapping.to, None, formats)
+                && !all
+                    .iter()
+                    .any(|known| known.from == crosswalk.from && known.to.prefix == crosswalk.to.prefix)
+            {
+                all.push(crosswalk);
+            }
+        }
+        Ok(Crosswalks { all })
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Crosswalk> {
+        self.all.iter()
+    }
+
+    /// Those that begin with a format.
+    pub fn from<'c>(&'c self, prefix: &'c MetadataPrefix) -> impl Iterator<Item = &'c Crosswalk> {
+        self.all.iter().filter(move |crosswalk| crosswalk.from == *prefix)
+    }
+
+    /// The one from a format to another.
+    #[must_use]
+    pub fn between(&self, from: &str, to: &str) -> Option<&Crosswalk> {
+        let is_it = |crosswalk: &&Crosswalk| crosswalk.from.as_str() == from && crosswalk.to.prefix.as_str() == to;
+        self.all.iter().find(is_it)
+    }
+}
+
+impl Crosswalk {
+    /// Reads a mapping of one's own, or takes the one that comes with the program.
+    ///
+    /// # Errors
+    /// When there is none, or it makes no sense.
+    pub fn read(from: &str, to: &str, mapping: Option<&Path>, formats: &Formats) -> Result<Crosswalk> {
+        let (mapping, source) = match mapping {
+            Some(path) => (own_mapping(from, to, path, formats)?, path.display().to_string()),
+            None => {
+                let Some(mapping) = built_in::between(from, to) else {
+                    bail!(
+                        "no crosswalk from {from} to {to} comes with the program\nTry: mapping = \"FILE\", see \
+                         docs/crosswalks.md; or stook format list, which shows those there are"
+                    );
+                };
+                (mapping.clone(), "built in".to_owned())
+            }
+        };
+        let known = |prefix: &str| formats.by_prefix(prefix).with_context(|| unknown(prefix));
+        Ok(Crosswalk {
+            from: known(from)?.prefix.clone(),
+            to: known(to)?.clone(),
+            mapping,
+            source,
+        })
+    }
+
+    /// The format it reads.
+    #[must_use]
+    pub fn source_prefix(&self) -> &MetadataPrefix {
+        &self.from
+    }
+
+    /// The format it writes.
+    #[must_use]
+    pub fn target(&self) -> &Format {
+        &self.to
+    }
+
+    /// Where it is written: a file, or "built in".
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Makes the other record of each.
+    #[must_use]
+    pub fn make(&self, records: &[&str]) -> Vec<Made> {
+        records.iter().map(|record| self.make_one(record)).collect()
+    }
+
+    fn make_one(&self, record: &str) -> Made {
+        let made = self.mapping.apply(record).map_err(|fault| fault.to_string())?;
+        let checked = made.map(|made| check(&made, &self.to)).transpose();
+        checked.map_err(|fault| format!("as {}: {}", self.to.prefix, fault.problem))
+    }
+}
+
+fn own_mapping(from: &str, to: &str, path: &Path, formats: &Formats) -> Result<Mapping> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    let mapping = Mapping::read(&text, formats).with_context(|| format!("in {}", path.display()))?;
+    if (mapping.from.as_str(), mapping.to.as_str()) != (from, to) {
+        bail!(
+            "{} maps {} to {}, not {from} to {to}\nTry: the same formats in both places",
+            path.display(),
+            mapping.from,
+            mapping.to
+        );
+    }
+    Ok(mapping)
+}
+
+fn unknown(prefix: &str) -> String {
+    format!("the format {prefix} is not known\nTry: stook format list, or describe it in stook.toml under [[format]]")
+}

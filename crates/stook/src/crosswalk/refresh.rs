@@ -1,0 +1,186 @@
+//! Making everything again: after a crosswalk was added or changed.
+//!
+//! Only what comes out differently is published, so only that gets a new datestamp. Each step is a transaction; what was
+//! done when the program is stopped stays done.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use anyhow::{Result, anyhow};
+use stook_oai::response::split_fragment;
+use stook_oai::{Identifier, SetSpec};
+use stook_store::{Beside, Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
+
+use super::Crosswalk;
+
+/// Records made in one transaction.
+const STEP: usize = 2_000;
+/// Of those that cannot be made, so many are told.
+const MOST_EXAMPLES: usize = 10;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    /// Records that were read.
+    pub read: u64,
+    /// Records that were not there before.
+    pub new: u64,
+    /// Records that came out differently.
+    pub changed: u64,
+    /// Records that can be made no more.
+    pub deleted: u64,
+    /// Records that cannot be made.
+    pub failed: u64,
+    /// Some of them, and why.
+    pub examples: Vec<(String, String)>,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+}
+
+/// A record as the store has it.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The item.
+    pub identifier: String,
+    set_specs: String,
+    /// What it says; none if it is deleted.
+    pub metadata: Option<String>,
+}
+
+impl Given {
+    /// A record on its own.
+    #[must_use]
+    pub fn live(identifier: &str, metadata: Option<String>) -> Given {
+        Given {
+            identifier: identifier.to_owned(),
+            set_specs: String::new(),
+            metadata,
+        }
+    }
+}
+
+/// Makes all records of one crosswalk again. `progress` hears how many of how many were read.
+///
+/// # Errors
+/// When the store cannot be read or written. What was done until then stays done.
+pub fn refresh(
+    store: &Store,
+    repository: RepositoryId,
+    crosswalk: &Crosswalk,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Refreshed> {
+    store.declare_format(repository, &crosswalk.target().metadata_format())?;
+    let mut done = Refreshed::default();
+    let found = store.look_up(|snapshot| {
+        let list = snapshot.list(repository, crosswalk.source_prefix(), None)?;
+        let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
+        Ok(list.map(|list| (list, snapshot.last(), count)))
+    })?;
+    let Some((list, through, count)) = found else {
+        return Ok(done);
+    };
+    let encoder = store.encoder(repository);
+    let mut span = Span {
+        after: Position::START,
+        through,
+    };
+    loop {
+        let (given, last, more) = store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
+        done.read += given.len() as u64;
+        let changes = made(crosswalk, given, &mut done)?;
+        let outcomes = store.commit(&encoder.encode(changes)?, &Beside::default())?;
+        for outcome in outcomes {
+            match outcome {
+                Outcome::New => done.new += 1,
+                Outcome::Changed => done.changed += 1,
+                Outcome::Deleted => done.deleted += 1,
+                _ => {}
+            }
+        }
+        progress(done.read, count.max(done.read));
+        if !more {
+            return Ok(done);
+        }
+        if stop.load(Relaxed) {
+            done.stopped = true;
+            return Ok(done);
+        }
+        span.after = last;
+    }
+}
+
+/// The first records of a span, where the last one stands, and whether there are more.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn read(
+    snapshot: &mut Snapshot,
+    list: List,
+    span: Span,
+    most: usize,
+) -> Result<(Vec<Given>, Position, bool), StoreError> {
+    let mut given = Vec::with_capacity(most);
+    let mut fragment = Vec::new();
+    let page = snapshot.page(list, span, most, |record| {
+        fragment.clear();
+        record.append_content(&mut fragment)?;
+        given.push(Given {
+            identifier: record.identifier.to_owned(),
+            set_specs: record.set_specs.to_owned(),
+            metadata: split_fragment(&fragment).map(|parts| parts.metadata.to_owned()),
+        });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok((given, page.last, page.more))
+}
+
+fn made(crosswalk: &Crosswalk, given: Vec<Given>, done: &mut Refreshed) -> Result<Vec<Change>> {
+    let live: Vec<&str> = given.iter().filter_map(|given| given.metadata.as_deref()).collect();
+    let mut made = in_parallel(crosswalk, &live)?.into_iter();
+    let mut changes = Vec::with_capacity(given.len());
+    for given in given {
+        let content = match given.metadata.and_then(|_| made.next()) {
+            Some(Ok(Some(metadata))) => Content::Derived {
+                metadata,
+                about: Vec::new(),
+            },
+            Some(Err(reason)) => {
+                done.failed += 1;
+                if done.examples.len() < MOST_EXAMPLES {
+                    done.examples.push((given.identifier, reason));
+                }
+                continue;
+            }
+            Some(Ok(None)) | None => Content::Underived,
+        };
+        let set_specs = given.set_specs.split_ascii_whitespace().map(SetSpec::parse);
+        changes.push(Change {
+            identifier: Identifier::parse(&given.identifier)?,
+            prefix: crosswalk.target().prefix.clone(),
+            set_specs: set_specs.collect::<Result<_, _>>()?,
+            content,
+        });
+    }
+    Ok(changes)
+}
+
+/// Shares the work among all processors.
+fn in_parallel(crosswalk: &Crosswalk, records: &[&str]) -> Result<Vec<super::Made>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = records.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = records
+            .chunks(share)
+            .map(|part| scope.spawn(|| crosswalk.make(part)))
+            .collect();
+        let mut made = Vec::with_capacity(records.len());
+        for part in parts {
+            made.extend(
+                part.join()
+                    .map_err(|_| anyhow!("a crosswalk failed; the panic is above"))?,
+            );
+        }
+        Ok(made)
+    })
+}
