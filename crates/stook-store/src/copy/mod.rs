@@ -1,11 +1,10 @@
 //! A whole store from one place to another, exact: every row of every table with its own numbers.
 //!
 //! ```text
-//! begin    marks the target: nobody opens it from now on; empties the small tables
-//! fill     the small tables again
-//! remove   rows of the large tables that the source lacks
-//! put      rows that the target lacks or has otherwise; where it has none, without asking
-//! finish   the last position and the clock; takes the mark away
+//! begin     marks the target: nobody opens it from now on; empties the small tables
+//! fill      tables that are empty
+//! compare   walks through both ends of the others side by side; removes, fetches and writes what differs
+//! finish    the last position and the clock; takes the mark away
 //! ```
 //!
 //! Each batch is a transaction. Nothing remembers how far a copy came: one that was broken off, whatever happened to the
@@ -13,7 +12,8 @@
 
 mod table;
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 use stook_oai::Datestamp;
 
@@ -24,7 +24,7 @@ use crate::{Position, StoreAddress, StoreError};
 pub(crate) use table::{Column, InFile, Kind, Row, TABLES, Table, Value, bytes_of};
 
 /// Bytes read and written at once, more or less: what a batch takes of the memory.
-const BATCH_BYTES: usize = 8 << 20;
+pub(crate) const BATCH_BYTES: usize = 8 << 20;
 
 /// How a store is copied.
 #[derive(Clone, Copy, Debug)]
@@ -113,18 +113,14 @@ pub(crate) trait End {
     fn number(&mut self, sql: &str) -> Result<i64, StoreError>;
     /// The key that signs resumption tokens.
     fn secret(&mut self) -> Result<Vec<u8>, StoreError>;
-    /// These columns of the first rows past a key, in an order of this end's own: at most `rows` and, but for one row,
-    /// `bytes`.
-    fn page(
-        &mut self,
-        table: &Table,
-        columns: &[Column],
-        after: Option<&[Value]>,
-        rows: usize,
-        bytes: usize,
-    ) -> Result<Vec<Row>, StoreError>;
-    /// These columns of the rows that may have these keys. The first values of a row are its key.
-    fn find(&mut self, table: &Table, columns: &[Column], keys: &[Row]) -> Result<Vec<Row>, StoreError>;
+    /// The first rows past a key, in an order of this end's own: at most so many and, but for one of them, no more than
+    /// [`BATCH_BYTES`].
+    fn page(&mut self, table: &Table, after: Option<&[Value]>, rows: usize) -> Result<Vec<Row>, StoreError>;
+    /// The rows that have these keys, with which they begin.
+    fn find(&mut self, table: &Table, keys: &[Row]) -> Result<Vec<Row>, StoreError>;
+    /// The next rows of a walk through a table in the order of [`Table::walk_key`], past the last one or from the
+    /// beginning; the last ones are none. In the place of bytes they have their SHA-256.
+    fn walk(&mut self, table: &Table, after: Option<&Row>, rows: usize) -> Result<Vec<Row>, StoreError>;
     /// The latest time given out as a response date, by now. Ends the view of the source.
     fn latest(&mut self) -> Result<Datestamp, StoreError>;
 
@@ -174,91 +170,97 @@ struct Copying<'a> {
 impl Copying<'_> {
     /// Copies all tables; `false` if it was stopped.
     fn run(&mut self) -> Result<bool, StoreError> {
-        let (small, large): (Vec<&Table>, Vec<&Table>) = TABLES.iter().partition(|table| table.small);
-        for table in small {
-            if !self.put(table)? {
-                return Ok(false);
-            }
-        }
-        for table in large.iter().rev() {
-            if !self.remove(table)? {
-                return Ok(false);
-            }
-        }
-        for table in large {
-            if !self.put(table)? {
+        for table in TABLES {
+            let any = format!(
+                "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT 1) AS some_row",
+                table.name
+            );
+            let to_its_end = match self.target.number(&any)? {
+                0 => self.fill(table)?,
+                _ => self.compare(table)?,
+            };
+            if !to_its_end {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Removes what the source lacks.
-    fn remove(&mut self, table: &Table) -> Result<bool, StoreError> {
-        let of = self.target.number(&table.count())?;
-        let step = format!("comparing {}", table.title);
-        let (mut after, mut done) = (None, 0);
-        loop {
-            let after_key = after.as_deref();
-            let mut keys = self
-                .target
-                .page(table, table.key(), after_key, self.batch, BATCH_BYTES)?;
-            let Some(last) = keys.last().cloned() else {
-                return Ok(true);
-            };
-            done += keys.len() as u64;
-            let found = self.source.find(table, table.key(), &keys)?;
-            let found: HashSet<&[Value]> = found.iter().map(Vec::as_slice).collect();
-            keys.retain(|key| !found.contains(key.as_slice()));
-            if !keys.is_empty() {
-                self.target.write(table, &keys, &[])?;
-                self.copied.removed += keys.len() as u64;
-            }
-            if self.tell(&step, done, of) {
-                return Ok(false);
-            }
-            after = Some(last);
-        }
-    }
-
-    /// Writes what the target lacks or has otherwise.
-    fn put(&mut self, table: &Table) -> Result<bool, StoreError> {
+    /// Copies a table into an empty one.
+    fn fill(&mut self, table: &Table) -> Result<bool, StoreError> {
         let of = self.source.number(&table.count())?;
-        let untrodden = self.target.page(table, table.key(), None, 1, 1)?.is_empty();
-        let (mut after, mut done) = (None::<Row>, 0);
-        let mut limit = self.batch;
+        let (mut after, mut done, mut limit) = (None::<Row>, 0, self.batch);
         loop {
-            let after_key = after.as_deref();
-            let rows = self.source.page(table, table.columns, after_key, limit, BATCH_BYTES)?;
+            let rows = self.source.page(table, after.as_deref(), limit)?;
             let Some(last) = rows.last() else {
                 return Ok(true);
             };
             after = Some(last[..table.key].to_vec());
-            done += rows.len() as u64;
             limit = self.limit_after(&rows);
-            if table.name == "record" {
-                self.copied.records = done;
-            }
-            let (gone, new) = if untrodden {
-                (Vec::new(), rows)
-            } else {
-                differences(table, &self.target.find(table, table.columns, &rows)?, rows)
-            };
-            if !new.is_empty() {
-                self.target.write(table, &gone, &new)?;
-                self.copied.written += new.len() as u64;
-            }
-            if self.tell(table.title, done, of) {
+            self.target.write(table, &[], &rows)?;
+            done += rows.len() as u64;
+            self.copied.written += rows.len() as u64;
+            if self.tell(table, "", done, of) {
                 return Ok(false);
             }
         }
+    }
+
+    /// Makes a table that has rows the same as the source's.
+    fn compare(&mut self, table: &Table) -> Result<bool, StoreError> {
+        let of = self.source.number(&table.count())?;
+        let (mut here, mut there) = (Walk::default(), Walk::default());
+        let (mut gone, mut wanted, mut passed) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let ours = here.first(self.source, table, self.batch)?;
+            let theirs = there.first(self.target, table, self.batch)?;
+            let order = match (ours, theirs) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(ours), Some(theirs)) => table.walk_key(ours).cmp(table.walk_key(theirs)),
+            };
+            let ours = if order.is_le() { here.next() } else { None };
+            let theirs = if order.is_ge() { there.next() } else { None };
+            if ours != theirs {
+                gone.extend(theirs.map(|row| row[..table.key].to_vec()));
+                wanted.extend(ours.map(|row| row[..table.key].to_vec()));
+            }
+            passed += 1;
+            if passed % self.batch == 0 {
+                self.mend(table, &mut gone, &mut wanted)?;
+                if self.tell(table, "comparing ", here.passed, of) {
+                    return Ok(false);
+                }
+            }
+        }
+        self.mend(table, &mut gone, &mut wanted)?;
+        Ok(!self.tell(table, "comparing ", here.passed, of))
+    }
+
+    /// Removes rows, and fetches others in their places.
+    fn mend(&mut self, table: &Table, gone: &mut Vec<Row>, wanted: &mut Vec<Row>) -> Result<(), StoreError> {
+        // Few at first: nothing is known of their size.
+        let (mut keys, mut limit) = (wanted.as_slice(), self.batch.min(64));
+        while !keys.is_empty() || !gone.is_empty() {
+            let (now, later) = keys.split_at(limit.min(keys.len()));
+            let rows = self.source.find(table, now)?;
+            self.target.write(table, gone, &rows)?;
+            self.copied.removed += gone.len() as u64;
+            self.copied.written += rows.len() as u64;
+            gone.clear();
+            keys = later;
+            limit = self.limit_after(&rows);
+        }
+        wanted.clear();
+        Ok(())
     }
 
     /// How many rows to ask for next: a server sends what it is asked for, wanted or not. A power of two, because every
     /// number is a statement of its own.
     fn limit_after(&self, rows: &[Row]) -> usize {
         let bytes: usize = rows.iter().map(|row| bytes_of(row)).sum();
-        let fitting = BATCH_BYTES / (bytes / rows.len()).max(1) + 1;
+        let fitting = BATCH_BYTES / (bytes / rows.len().max(1)).max(1) + 1;
         match fitting >= self.batch {
             true => self.batch,
             false => 1 << fitting.ilog2(),
@@ -266,25 +268,40 @@ impl Copying<'_> {
     }
 
     /// Says how far it is; whether to stop there.
-    fn tell(&mut self, step: &str, done: u64, of: i64) -> bool {
-        (self.progress)(step, done, u64::try_from(of).unwrap_or(0).max(done));
+    fn tell(&mut self, table: &Table, what: &str, done: u64, of: i64) -> bool {
+        if table.name == "record" {
+            self.copied.records = done;
+        }
+        let step = format!("{what}{}", table.title);
+        (self.progress)(&step, done, u64::try_from(of).unwrap_or(0).max(done));
         (self.stop)()
     }
 }
 
-/// Which rows to remove, by their keys, and which to write, so that what was found becomes `rows`.
-fn differences(table: &Table, found: &[Row], rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
-    let found: HashMap<&[Value], &Row> = found.iter().map(|row| (&row[..table.key], row)).collect();
-    let (mut gone, mut new) = (Vec::new(), Vec::new());
-    for row in rows {
-        match found.get(&row[..table.key]) {
-            Some(same) if **same == row => {}
-            Some(_) => {
-                gone.push(row[..table.key].to_vec());
-                new.push(row);
-            }
-            None => new.push(row),
+/// A walk through a table at one end.
+#[derive(Default)]
+struct Walk {
+    ahead: VecDeque<Row>,
+    /// The last row that was read.
+    last: Option<Row>,
+    passed: u64,
+    ended: bool,
+}
+
+impl Walk {
+    /// The row it has come to.
+    fn first(&mut self, end: &mut dyn End, table: &Table, rows: usize) -> Result<Option<&Row>, StoreError> {
+        if self.ahead.is_empty() && !self.ended {
+            self.ahead = end.walk(table, self.last.as_ref(), rows)?.into();
+            self.ended = self.ahead.is_empty();
+            self.last = self.ahead.back().cloned();
         }
+        Ok(self.ahead.front())
     }
-    (gone, new)
+
+    /// Goes on past it.
+    fn next(&mut self) -> Option<Row> {
+        self.passed += 1;
+        self.ahead.pop_front()
+    }
 }

@@ -1,7 +1,7 @@
 //! The tables of a store, the same for every back end: what a copy has to copy.
 
 /// A value of a row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
     Null,
     Int(i64),
@@ -71,6 +71,12 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn key(&self) -> &'static [Column] {
         &self.columns[..self.key]
+    }
+
+    /// Of a row or of the columns: the key without the repository, where a file has it without. In its order, and not in
+    /// that of a server's key, the rows of both can be walked through side by side.
+    pub(crate) fn walk_key<'a, T>(&self, row: &'a [T]) -> &'a [T] {
+        &row[usize::from(self.in_file != InFile::Same)..self.key]
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

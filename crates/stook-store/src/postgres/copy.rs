@@ -8,58 +8,75 @@ use stook_oai::Datestamp;
 use super::connection::{Connection, Pool};
 use super::{PostgresAddress, patiently, schema};
 use crate::StoreError;
-use crate::copy::{Column, End, Found, Kind, Row, TABLES, Table, Value, admit, bytes_of, new_run};
+use crate::copy::{BATCH_BYTES, Column, End, Found, Kind, Row, TABLES, Table, Value, admit, bytes_of, new_run};
 
 /// A store that is copied, or copied into.
 pub(crate) struct CopyServer {
     address: PostgresAddress,
     pool: Pool,
-    /// The source's one view; a target is asked anew.
+    /// Whether everything is asked of the view. A target is looked at as it is now, but for walks through it.
+    is_source: bool,
     view: Option<Connection>,
     /// What the mark of this copy says.
     run: String,
 }
 
 impl CopyServer {
-    /// A view of an existing store.
+    /// An existing store.
     pub(crate) fn source(address: &PostgresAddress) -> Result<CopyServer, StoreError> {
-        let mut view = Connection::open(address)?;
-        // Between two pages it may wait for the target.
-        view.batch("SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        let mut server = CopyServer::over(address, true)?;
         let known = schema::VERSION;
-        match schema::version(&mut view)? {
+        match schema::version(server.view()?)? {
             None => return Err(StoreError::NothingToCopy(address.to_string())),
             Some(found) if found < known => return Err(StoreError::TooOld { found, known }),
             Some(found) if found > known => return Err(StoreError::TooNew { found, known }),
             Some(_) => {}
         }
-        if schema::is_unfinished(&mut view)? {
-            return Err(StoreError::Unfinished(address.to_string()));
+        match schema::is_unfinished(server.view()?)? {
+            true => Err(StoreError::Unfinished(address.to_string())),
+            false => Ok(server),
         }
-        CopyServer::over(address, Some(view))
     }
 
     /// A store to copy into, made if it is not there.
     pub(crate) fn target(address: &PostgresAddress) -> Result<CopyServer, StoreError> {
-        let server = CopyServer::over(address, None)?;
+        let server = CopyServer::over(address, false)?;
         schema::migrate(&mut *server.pool.take()?, address)?;
         Ok(server)
     }
 
-    fn over(address: &PostgresAddress, view: Option<Connection>) -> Result<CopyServer, StoreError> {
+    fn over(address: &PostgresAddress, is_source: bool) -> Result<CopyServer, StoreError> {
         Ok(CopyServer {
             address: address.clone(),
             pool: Pool::new(address),
-            view,
+            is_source,
+            view: None,
             run: new_run()?,
         })
     }
 
-    /// Reads something. A target that goes away is waited for; a source that does takes its view with it.
+    /// A view of everything as it is when this is first called. If the server goes away, so does the view.
+    fn view(&mut self) -> Result<&mut Connection, StoreError> {
+        let view = match self.view.take() {
+            Some(view) => view,
+            None => {
+                let mut view = Connection::open(&self.address)?;
+                view.batch(
+                    // Between two pages it may wait for the other end, and all of a walk is wanted.
+                    "SET idle_in_transaction_session_timeout = 0; SET cursor_tuple_fraction = 1;
+                     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                )?;
+                view
+            }
+        };
+        Ok(self.view.insert(view))
+    }
+
+    /// Looks something up. A target that goes away is waited for.
     fn look<T>(&mut self, mut work: impl FnMut(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        match &mut self.view {
-            Some(view) => work(view),
-            None => patiently(|| work(&mut *self.pool.take()?)),
+        match self.is_source {
+            true => work(self.view()?),
+            false => patiently(|| work(&mut *self.pool.take()?)),
         }
     }
 
@@ -99,62 +116,73 @@ impl End for CopyServer {
         self.look(|connection| Ok(connection.one("SELECT secret FROM store", &[])?.try_get(0)?))
     }
 
-    fn page(
-        &mut self,
-        table: &Table,
-        columns: &[Column],
-        after: Option<&[Value]>,
-        rows: usize,
-        bytes: usize,
-    ) -> Result<Vec<Row>, StoreError> {
+    fn page(&mut self, table: &Table, after: Option<&[Value]>, rows: usize) -> Result<Vec<Row>, StoreError> {
         let key = names("", table.key());
         let places: Vec<String> = (1..=table.key().len()).map(|at| format!("${at}")).collect();
         let past = after.map(|_| format!("WHERE ({key}) > ({})", places.join(", ")));
         let sql = format!(
             "SELECT {} FROM {} {} ORDER BY {key} LIMIT {rows}",
-            names("", columns),
+            names("", table.columns),
             table.name,
             past.unwrap_or_default()
         );
         let after: Vec<&(dyn ToSql + Sync)> = after.unwrap_or_default().iter().map(|value| value as _).collect();
-        self.look(|connection| {
-            let (mut page, mut size) = (Vec::new(), 0);
-            connection.each(&sql, &after[..], &mut |row| {
-                if size < bytes {
-                    let row = read(&row, columns)?;
-                    size += bytes_of(&row);
-                    page.push(row);
-                }
-                Ok(())
-            })?;
-            Ok(page)
-        })
+        let (mut page, mut size) = (Vec::new(), 0);
+        self.view()?.each(&sql, &after, &mut |row| {
+            if size < BATCH_BYTES {
+                let row = read(&row, table)?;
+                size += bytes_of(&row);
+                page.push(row);
+            }
+            Ok(())
+        })?;
+        Ok(page)
     }
 
-    fn find(&mut self, table: &Table, columns: &[Column], keys: &[Row]) -> Result<Vec<Row>, StoreError> {
+    fn find(&mut self, table: &Table, keys: &[Row]) -> Result<Vec<Row>, StoreError> {
         let sql = format!(
             "SELECT {} FROM {} JOIN {} ON {}",
-            names(table.name, columns),
+            names(table.name, table.columns),
             wanted(table),
             table.name,
             is_wanted(table)
         );
-        self.look(|connection| {
-            let keys = arrays(table, keys);
-            let keys: Vec<&(dyn ToSql + Sync)> = keys.iter().map(|values| values as _).collect();
-            let mut found = Vec::new();
-            connection.each(&sql, &keys, &mut |row| {
-                found.push(read(&row, columns)?);
+        let keys = arrays(table, keys);
+        let keys: Vec<&(dyn ToSql + Sync)> = keys.iter().map(|values| values as _).collect();
+        let mut found = Vec::new();
+        self.view()?.each(&sql, &keys, &mut |row| {
+            found.push(read(&row, table)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn walk(&mut self, table: &Table, after: Option<&Row>, rows: usize) -> Result<Vec<Row>, StoreError> {
+        let cursor = format!("walk_{}", table.name);
+        if after.is_none() {
+            let columns: Vec<String> = table.columns.iter().map(hashed).collect();
+            let sql = format!(
+                "DECLARE {cursor} CURSOR FOR SELECT {} FROM {} ORDER BY {}",
+                columns.join(", "),
+                table.name,
+                names("", table.walk_key(table.columns))
+            );
+            self.view()?.batch(&sql)?;
+        }
+        let mut page = Vec::new();
+        self.view()?
+            .each(&format!("FETCH {rows} FROM {cursor}"), &[], &mut |row| {
+                page.push(read(&row, table)?);
                 Ok(())
             })?;
-            Ok(found)
-        })
+        if page.is_empty() {
+            self.view()?.batch(&format!("CLOSE {cursor}"))?;
+        }
+        Ok(page)
     }
 
     fn latest(&mut self) -> Result<Datestamp, StoreError> {
-        if let Some(view) = &mut self.view {
-            view.batch("ROLLBACK")?;
-        }
+        self.view = None;
         let noted = self.number("SELECT noted FROM clock")?;
         Ok(Datestamp::from_unix(noted).unwrap_or_default())
     }
@@ -297,6 +325,14 @@ fn arrays<'a>(table: &Table, keys: &'a [Row]) -> Vec<Vec<&'a Value>> {
         .collect()
 }
 
+/// A column, or what stands for its bytes.
+fn hashed((name, kind): &Column) -> String {
+    match kind {
+        Kind::Bytes => format!("sha256(\"{name}\")"),
+        _ => format!("\"{name}\""),
+    }
+}
+
 fn type_of(kind: Kind) -> Type {
     match kind {
         Kind::Int => Type::INT8,
@@ -306,7 +342,7 @@ fn type_of(kind: Kind) -> Type {
     }
 }
 
-fn read(row: &postgres::Row, columns: &[Column]) -> Result<Row, StoreError> {
+fn read(row: &postgres::Row, table: &Table) -> Result<Row, StoreError> {
     let value = |(at, (_, kind)): (usize, &Column)| {
         Ok(match kind {
             Kind::Int => row.try_get::<_, Option<i64>>(at)?.map(Value::Int),
@@ -318,7 +354,7 @@ fn read(row: &postgres::Row, columns: &[Column]) -> Result<Row, StoreError> {
         }
         .unwrap_or(Value::Null))
     };
-    columns.iter().enumerate().map(value).collect()
+    table.columns.iter().enumerate().map(value).collect()
 }
 
 impl ToSql for Value {

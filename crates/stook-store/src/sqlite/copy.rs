@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, TransactionBehavior, params_from_iter};
+use sha2::{Digest, Sha256};
 use stook_oai::Datestamp;
 
 use super::{clock_path, connect, schema};
 use crate::StoreError;
 use crate::clock;
-use crate::copy::{Column, End, Found, InFile, Row, TABLES, Table, Value, admit, bytes_of, new_run};
+use crate::copy::{BATCH_BYTES, Column, End, Found, InFile, Row, TABLES, Table, Value, admit, bytes_of, new_run};
 
 /// A file that is copied, or copied into.
 pub(crate) struct CopyFile {
@@ -60,6 +61,32 @@ impl CopyFile {
         })
     }
 
+    /// Visits rows in the order of the file's keys, past one if it is given, until there are enough.
+    fn rows(
+        &self,
+        table: &Table,
+        after: Option<&[Value]>,
+        rows: usize,
+        mut visit: impl FnMut(&rusqlite::Row<'_>) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let key = names(table.walk_key(table.columns));
+        let after = after.map(|row| table.walk_key(row)).unwrap_or_default();
+        let past = match after.len() {
+            0 => String::new(),
+            length => format!("WHERE ({key}) > ({})", places(length)),
+        };
+        let (columns, table) = (selected(table), table.name);
+        let sql = format!("SELECT {columns} FROM {table} {past} ORDER BY {key} LIMIT {rows}");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let mut found = select.query(params_from_iter(after))?;
+        while let Some(row) = found.next()? {
+            if !visit(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs `work` in a transaction of this copy: nobody has begun another since.
     fn write_marked(&mut self, work: impl FnOnce(&Connection) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let transaction = self
@@ -93,50 +120,40 @@ impl End for CopyFile {
         Ok(self.connection.query_row(secret, [], |row| row.get(0))?)
     }
 
-    fn page(
-        &mut self,
-        table: &Table,
-        columns: &[Column],
-        after: Option<&[Value]>,
-        rows: usize,
-        bytes: usize,
-    ) -> Result<Vec<Row>, StoreError> {
-        let key = names(key_in_file(table));
-        let past = after.map(|_| format!("WHERE ({key}) > ({})", places(key_in_file(table).len())));
-        let sql = format!(
-            "SELECT {} FROM {} {} ORDER BY {key} LIMIT {rows}",
-            selected(table, columns),
-            table.name,
-            past.unwrap_or_default()
-        );
-        let mut select = self.connection.prepare_cached(&sql)?;
-        let after = after.map(|after| key_values(table, after)).unwrap_or_default();
-        let mut found = select.query(params_from_iter(after))?;
+    fn page(&mut self, table: &Table, after: Option<&[Value]>, rows: usize) -> Result<Vec<Row>, StoreError> {
         let (mut page, mut size) = (Vec::new(), 0);
-        while let Some(row) = found.next()? {
-            let row = read(row, columns.len())?;
+        self.rows(table, after, rows, |row| {
+            let row = read(row, table)?;
             size += bytes_of(&row);
             page.push(row);
-            if size >= bytes {
-                break;
-            }
-        }
+            Ok(size < BATCH_BYTES)
+        })?;
         Ok(page)
     }
 
-    fn find(&mut self, table: &Table, columns: &[Column], keys: &[Row]) -> Result<Vec<Row>, StoreError> {
-        let sql = format!(
-            "SELECT {} FROM {} WHERE {}",
-            selected(table, columns),
-            table.name,
-            key_is(table)
-        );
+    fn walk(&mut self, table: &Table, after: Option<&Row>, rows: usize) -> Result<Vec<Row>, StoreError> {
+        let mut page = Vec::new();
+        self.rows(table, after.map(Vec::as_slice), rows, |row| {
+            let mut row = read(row, table)?;
+            for value in &mut row {
+                if let Value::Bytes(bytes) = value {
+                    *bytes = Sha256::digest(&bytes).to_vec();
+                }
+            }
+            page.push(row);
+            Ok(true)
+        })?;
+        Ok(page)
+    }
+
+    fn find(&mut self, table: &Table, keys: &[Row]) -> Result<Vec<Row>, StoreError> {
+        let sql = format!("SELECT {} FROM {} WHERE {}", selected(table), table.name, key_is(table));
         let mut select = self.connection.prepare_cached(&sql)?;
         let mut rows = Vec::new();
         for key in keys {
-            let mut found = select.query(params_from_iter(key_values(table, key)))?;
+            let mut found = select.query(params_from_iter(table.walk_key(key)))?;
             if let Some(row) = found.next()? {
-                rows.push(read(row, columns.len())?);
+                rows.push(read(row, table)?);
             }
         }
         Ok(rows)
@@ -172,7 +189,7 @@ impl End for CopyFile {
             let delete = format!("DELETE FROM {} WHERE {}", table.name, key_is(table));
             let mut delete = connection.prepare_cached(&delete)?;
             for key in gone {
-                delete.execute(params_from_iter(key_values(table, key)))?;
+                delete.execute(params_from_iter(table.walk_key(key)))?;
             }
             let columns = &table.columns[usize::from(is_derived(table))..];
             let insert = format!(
@@ -204,18 +221,9 @@ fn is_derived(table: &Table) -> bool {
     matches!(table.in_file, InFile::ByFormat | InFile::ByList)
 }
 
-/// The key that the file has: often a number alone, where a server has the repository before it.
-fn key_in_file(table: &Table) -> &'static [Column] {
-    &table.key()[usize::from(table.in_file != InFile::Same)..]
-}
-
-fn key_values<'a>(table: &Table, key: &'a [Value]) -> &'a [Value] {
-    let key = &key[..table.key().len()];
-    &key[key.len() - key_in_file(table).len()..]
-}
-
 fn key_is(table: &Table) -> String {
-    let equal: Vec<String> = key_in_file(table)
+    let equal: Vec<String> = table
+        .walk_key(table.columns)
         .iter()
         .map(|(name, _)| format!("\"{name}\" = ?"))
         .collect();
@@ -231,9 +239,9 @@ fn places(number: usize) -> String {
     vec!["?"; number].join(", ")
 }
 
-/// What to select for these columns.
-fn selected(table: &Table, columns: &[Column]) -> String {
-    let name = table.name;
+/// What to select for all columns.
+fn selected(table: &Table) -> String {
+    let (name, columns) = (table.name, table.columns);
     match table.in_file {
         InFile::Same | InFile::Beside => names(columns),
         InFile::ByFormat => format!(
@@ -247,8 +255,8 @@ fn selected(table: &Table, columns: &[Column]) -> String {
     }
 }
 
-fn read(row: &rusqlite::Row<'_>, columns: usize) -> Result<Row, StoreError> {
-    (0..columns)
+fn read(row: &rusqlite::Row<'_>, table: &Table) -> Result<Row, StoreError> {
+    (0..table.columns.len())
         .map(|at| {
             Ok(match row.get_ref(at)? {
                 ValueRef::Null => Value::Null,

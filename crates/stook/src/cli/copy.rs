@@ -24,8 +24,8 @@ The copy is exact: datestamps, deletions, sets, sources, and the tokens that har
 read and may be in use; nothing may use TO until the copy is finished.
 
 To move: stop imports and harvests, copy, change `store =` in stook.toml, restart `stook serve`.
-To move a large store with a short pause: copy while everything runs; then stop imports and harvests and copy once
-more with --again, which writes only what has changed.
+Or copy while everything runs, then stop imports and harvests and copy once more with --again, which reads both
+stores and writes only what differs.
 
 A copy that was broken off goes on when the same command is run again.
 Passwords: leave them out of the address and set PGPASSWORD.")]

@@ -84,15 +84,18 @@ fn a_copy_killed_at_random_moments_ends_as_if_it_had_not_been() {
     for (to, configuration) in [(Server::shared().fresh_url(), "1.toml"), ("to.db".to_owned(), "2.toml")] {
         configured(&repository, configuration, &to);
         let mut unfinished = 0;
-        for attempt in 1..6 {
+        for attempt in 0..5 {
             let mut copy = repository.command(&["copy", "stook.db", &to]);
             let mut child = copy.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            sleep(whole.mul_f64(f64::from(attempt) / 8.0));
+            // At moments spread over the time a copy takes, from when it has begun to write.
+            let refused = || !repository.run(&["-c", configuration, "migrate"]).status.success();
+            while !refused() && child.try_wait().unwrap().is_none() {}
+            sleep(whole.mul_f64(f64::from(attempt) / 10.0));
             child.kill().unwrap();
             child.wait().unwrap();
-            let status = repository.run(&["-c", configuration, "status"]);
-            if !status.status.success() {
-                let said = text(&status.stderr);
+            let opened = repository.run(&["-c", configuration, "migrate"]);
+            if !opened.status.success() {
+                let said = text(&opened.stderr);
                 assert!(said.contains("was begun and not finished"), "{said}");
                 assert!(said.contains("run the same `stook copy` again"), "{said}");
                 unfinished += 1;
