@@ -354,7 +354,8 @@ fn what_must_not_be_written_over_is_not() {
         let occupied = target();
         let there = occupied.open(hand.clock()).unwrap();
         let before = {
-            repository(&there);
+            let maps = repository(&there);
+            there.apply(maps, vec![live(1, &[], "<map/>")]).unwrap();
             rows(&occupied)
         };
         let refusal = try_copy(&from, &occupied, ONCE).err().unwrap();
@@ -371,7 +372,8 @@ fn what_must_not_be_written_over_is_not() {
         assert!(matches!(refusal, StoreError::NotACopy(_)), "{refusal}");
         // A store that has nothing in it may be filled.
         let empty = target();
-        drop(empty.open(hand.clock()).unwrap());
+        // Somebody has looked into it.
+        repository(&empty.open(hand.clock()).unwrap());
         copied(&from, &empty, ONCE);
         assert_same(&from, &empty);
     });

@@ -139,6 +139,11 @@ pub(crate) struct Found {
     pub(crate) secret: Vec<u8>,
 }
 
+/// How many repositories have anything in them: one that somebody only looked for is no reason to refuse.
+pub(crate) const USED: &str = "SELECT count(*) FROM repository WHERE earliest IS NOT NULL
+    OR id IN (SELECT repository FROM note) OR id IN (SELECT repository FROM set_)
+    OR id IN (SELECT repository FROM quarantine)";
+
 /// Whether what is there may be written over.
 pub(crate) fn admit(found: &Found, secret: &[u8], again: bool, place: &str) -> Result<(), StoreError> {
     let is_copy = found.secret == secret;

@@ -1,7 +1,7 @@
 //! From an encoded batch to a new state of the lists, in one transaction.
 //!
 //! ```text
-//! compare   each record with what is there, in one question        → what changes (see plan.rs)
+//! compare   each record with what is there, in two questions       → what changes (see plan.rs)
 //! write     rows by COPY, changes to rows by one statement a kind  → record, ident, member, tally
 //! ```
 
@@ -120,12 +120,10 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
     let formats: Vec<i64> = keys.keys().map(|key| key.0).collect();
     let identifiers: Vec<&str> = keys.keys().map(|key| key.1).collect();
     let rows = connection.all(
-        "SELECT wanted.at, ident.position, ident.digest, record.set_specs, record.deleted, record.body IS NOT NULL,
-             ident.derived
+        "SELECT wanted.at, ident.position, ident.digest, ident.derived
          FROM unnest($2::int8[], $3::text[]) WITH ORDINALITY AS wanted (format, identifier, at)
          JOIN ident ON ident.repository = $1 AND ident.format = wanted.format
-             AND ident.identifier = wanted.identifier
-         JOIN record ON record.repository = $1 AND record.position = ident.position",
+             AND ident.identifier = wanted.identifier",
         &[&repository, &formats, &identifiers],
     )?;
     let keys: Vec<Key<'a>> = keys.into_keys().collect();
@@ -135,21 +133,49 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
         let digest: Digest = digest
             .try_into()
             .map_err(|_| StoreError::Damaged("a digest has not its length".into()))?;
-        found.insert(
-            keys[at],
-            Found {
-                existing: Existing {
-                    position: Position::from_sql(row.try_get(1)?),
-                    digest,
-                    derived: row.try_get(6)?,
-                },
-                set_specs: row.try_get(3)?,
-                deleted: row.try_get(4)?,
-                has_body: row.try_get(5)?,
-            },
-        );
+        let existing = Existing {
+            position: Position::from_sql(row.try_get(1)?),
+            digest,
+            derived: row.try_get(3)?,
+        };
+        found.insert(keys[at], Found::new(existing));
     }
+    read_changing(connection, batch, &mut found)?;
     Ok(found)
+}
+
+/// Reads the records that something changes. Those that come again as they are, most of them in most batches, are known
+/// by their digests alone.
+fn read_changing<'a>(
+    connection: &mut Connection,
+    batch: &'a Batch,
+    found: &mut HashMap<Key<'a>, Found>,
+) -> Result<(), StoreError> {
+    let mut changing: BTreeMap<i64, Key<'a>> = BTreeMap::new();
+    for change in &batch.changes {
+        let key = (change.format, change.identifier.as_str());
+        if let Some(found) = found.get(&key).filter(|found| !found.has_the_digest_of(change)) {
+            changing.insert(found.existing.position.to_sql(), key);
+        }
+    }
+    if changing.is_empty() {
+        return Ok(());
+    }
+    let positions: Vec<i64> = changing.keys().copied().collect();
+    let rows = connection.all(
+        "SELECT position, set_specs, deleted, body IS NOT NULL FROM record
+         WHERE repository = $1 AND position = ANY ($2)",
+        &[&batch.repository.0, &positions],
+    )?;
+    for row in rows {
+        let key = changing.get(&row.try_get(0)?);
+        if let Some(found) = key.and_then(|key| found.get_mut(key)) {
+            found.set_specs = row.try_get(1)?;
+            found.deleted = row.try_get(2)?;
+            found.has_body = row.try_get(3)?;
+        }
+    }
+    Ok(())
 }
 
 /// A plan on its way into the tables.

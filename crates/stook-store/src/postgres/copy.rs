@@ -8,7 +8,7 @@ use stook_oai::Datestamp;
 use super::connection::{Connection, Pool};
 use super::{PostgresAddress, patiently, schema};
 use crate::StoreError;
-use crate::copy::{BATCH_BYTES, Column, End, Found, Kind, Row, TABLES, Table, Value, admit, bytes_of, new_run};
+use crate::copy::{BATCH_BYTES, Column, End, Found, Kind, Row, TABLES, Table, USED, Value, admit, bytes_of, new_run};
 
 /// A store that is copied, or copied into.
 pub(crate) struct CopyServer {
@@ -192,7 +192,7 @@ impl End for CopyServer {
             connection.execute("SELECT pg_advisory_xact_lock($1)", &[&schema::MIGRATION_LOCK])?;
             let found = Found {
                 unfinished: schema::is_unfinished(connection)?,
-                repositories: connection.one("SELECT count(*) FROM repository", &[])?.try_get(0)?,
+                repositories: connection.one(USED, &[])?.try_get(0)?,
                 secret: connection.one("SELECT secret FROM store", &[])?.try_get(0)?,
             };
             admit(&found, secret, again, &self.address.to_string())?;

@@ -12,12 +12,28 @@ use crate::body::{Digest, digest_deleted};
 use crate::encode::{Encoded, EncodedContent};
 use crate::{Outcome, Position, StoreError};
 
-/// A record as it is before the batch.
+/// A record as it is before the batch. Beyond its digest nothing is known of one that nothing changes.
 pub(super) struct Found {
     pub(super) existing: Existing,
     pub(super) set_specs: String,
     pub(super) deleted: bool,
     pub(super) has_body: bool,
+}
+
+impl Found {
+    pub(super) fn new(existing: Existing) -> Found {
+        Found {
+            existing,
+            set_specs: String::new(),
+            deleted: false,
+            has_body: true,
+        }
+    }
+
+    /// Whether it is, to the byte, what the change says.
+    pub(super) fn has_the_digest_of(&self, change: &Encoded) -> bool {
+        matches!(&change.content, EncodedContent::Live { digest, .. } if *digest == self.existing.digest)
+    }
 }
 
 /// A record's format and identifier.
@@ -222,7 +238,7 @@ impl<'a> Plan<'a> {
 /// Whether the change would leave everything as it is.
 fn is_same(found: &Found, change: &Encoded) -> bool {
     match &change.content {
-        EncodedContent::Live { digest, .. } => *digest == found.existing.digest,
+        EncodedContent::Live { .. } => found.has_the_digest_of(change),
         EncodedContent::Deleted if !change.set_specs.is_empty() => {
             found.existing.digest == digest_deleted(&change.set_specs)
         }

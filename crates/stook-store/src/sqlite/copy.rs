@@ -10,7 +10,7 @@ use stook_oai::Datestamp;
 use super::{clock_path, connect, schema};
 use crate::StoreError;
 use crate::clock;
-use crate::copy::{BATCH_BYTES, Column, End, Found, InFile, Row, TABLES, Table, Value, admit, bytes_of, new_run};
+use crate::copy::{BATCH_BYTES, Column, End, Found, InFile, Row, TABLES, Table, USED, Value, admit, bytes_of, new_run};
 
 /// A file that is copied, or copied into.
 pub(crate) struct CopyFile {
@@ -170,7 +170,7 @@ impl End for CopyFile {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = Found {
             unfinished: schema::is_unfinished(&transaction)?,
-            repositories: transaction.query_row("SELECT count(*) FROM repository", [], |row| row.get(0))?,
+            repositories: transaction.query_row(USED, [], |row| row.get(0))?,
             secret: transaction.query_row("SELECT secret FROM store", [], |row| row.get(0))?,
         };
         admit(&found, secret, again, &place)?;
