@@ -5,6 +5,7 @@
 mod commands;
 mod copy;
 mod crash;
+mod formats;
 #[path = "../support/place.rs"]
 mod place;
 mod sources;

@@ -1,0 +1,108 @@
+//! `stook format`, and what imports make of records beside what they are.
+
+use super::Repository;
+
+fn marc(records: &[(&str, &str)]) -> String {
+    let record = |(id, title): &(&str, &str)| {
+        format!(
+            "<record><leader>00000nam a2200000 a 4500</leader><controlfield tag=\"001\">{id}</controlfield>\
+             <datafield tag=\"245\" ind1=\"0\" ind2=\"0\"><subfield code=\"a\">{title}</subfield></datafield></record>"
+        )
+    };
+    let records: String = records.iter().map(record).collect();
+    format!("<collection xmlns=\"http://www.loc.gov/MARC21/slim\">{records}</collection>")
+}
+
+/// What a record says in a format, with its datestamp; none if it is deleted or not there.
+fn said(repository: &Repository, prefix: &str, id: &str) -> Option<(String, String)> {
+    let exported = repository.fine(&["export", "--prefix", prefix]);
+    let wanted = format!("oai:example.org:{id}");
+    exported
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .find(|record| record["identifier"] == *wanted && record["deleted"] == false)
+        .map(|record| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+            (text(&record["metadata"][prefix]), text(&record["datestamp"]))
+        })
+}
+
+fn contains(repository: &Repository, prefix: &str, id: &str, text: &str) -> bool {
+    said(repository, prefix, id).is_some_and(|(metadata, _)| metadata.contains(text))
+}
+
+const MAPPING: &str = "map marc21 to mods\n245 => titleInfo\n    $a -> title\n";
+
+#[test]
+fn dublin_core_is_made_of_marc_and_goes_with_it() {
+    let repository = Repository::new();
+    repository.write("a.xml", marc(&[("1", "One"), ("2", "R &amp; D"), ("3", "Three")]));
+    let told = repository.fine(&["import", "--sync", "a.xml"]);
+    assert!(told.contains("3 new") && told.contains("3 made from these"), "{told}");
+    assert!(contains(&repository, "oai_dc", "2", "<dc:title>R &amp; D</dc:title>"));
+    // Again: nothing changes.
+    let before = said(&repository, "oai_dc", "1");
+    let told = repository.fine(&["import", "a.xml"]);
+    assert!(!told.contains("made from these"), "{told}");
+    assert_eq!(said(&repository, "oai_dc", "1"), before);
+    // What is given counts more, whichever comes first.
+    repository.write("b.jsonl", "{\"identifier\":\"1\",\"title\":\"Given\"}\n");
+    repository.fine(&["import", "b.jsonl"]);
+    repository.write("a.xml", marc(&[("1", "Uno"), ("2", "R &amp; D")]));
+    repository.fine(&["import", "a.xml"]);
+    assert!(contains(&repository, "oai_dc", "1", "Given") && contains(&repository, "marc21", "1", "Uno"));
+    // What vanishes takes with it what was made of it, and nothing else.
+    let told = repository.fine(&["import", "--sync", "a.xml"]);
+    assert!(told.contains("deleted"), "{told}");
+    for prefix in ["marc21", "oai_dc"] {
+        assert!(said(&repository, prefix, "3").is_none(), "{prefix}");
+        assert!(said(&repository, prefix, "1").is_some(), "{prefix}");
+    }
+}
+
+#[test]
+fn a_format_is_looked_at_added_and_made_again_where_it_differs() {
+    let repository = Repository::new();
+    repository.write("a.xml", marc(&[("1", "One"), ("2", "TWO")]));
+    repository.fine(&["import", "a.xml"]);
+    repository.write("my.map", MAPPING);
+    let shown = repository.fine(&["format", "preview", "mods", "--from", "marc21", "--mapping", "my.map"]);
+    assert!(shown.contains("<titleInfo><title>One</title></titleInfo>"), "{shown}");
+    assert!(said(&repository, "mods", "1").is_none(), "a preview publishes nothing");
+
+    let told = repository.fine(&["format", "add", "mods", "--from", "marc21", "--mapping", "my.map"]);
+    assert!(told.contains("[[crosswalk]]") && told.contains("2 new"), "{told}");
+    let again = repository.ends(2, &["format", "add", "mods", "--from", "marc21", "--mapping", "my.map"]);
+    assert!(again.contains("already"), "{again}");
+    let before = said(&repository, "mods", "2").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+
+    repository.write("my.map", MAPPING.replace("title\n", "title upper\n"));
+    let told = repository.fine(&["format", "refresh", "mods"]);
+    assert!(told.contains("2 records read") && told.contains("1 changed"), "{told}");
+    assert!(contains(&repository, "mods", "1", "ONE"));
+    assert_eq!(said(&repository, "mods", "2").unwrap(), before, "what is the same keeps its datestamp");
+    // New records are made by the mapping too.
+    repository.write("c.xml", marc(&[("3", "three")]));
+    repository.fine(&["import", "c.xml"]);
+    assert!(contains(&repository, "mods", "3", "THREE"));
+    let listed = repository.fine(&["format", "list"]);
+    assert!(listed.contains("marc21 -> mods") && listed.contains("my.map"), "{listed}");
+}
+
+#[test]
+fn mistakes_are_told_with_what_to_try() {
+    let repository = Repository::new();
+    repository.write("a.xml", marc(&[("1", "One")]));
+    repository.fine(&["import", "a.xml"]);
+    let told = repository.ends(2, &["format", "preview", "house", "--from", "marc21"]);
+    assert!(told.contains("house") && told.contains("Try:"), "{told}");
+    repository.write("bad.map", "map marc21 to mods\n\n245$a title\n");
+    let told = repository.ends(2, &["format", "preview", "mods", "--from", "marc21", "--mapping", "bad.map"]);
+    assert!(told.contains("bad.map") && told.contains("line 3"), "{told}");
+    repository.write("other.map", "map oai_dc to mods\ntitle -> titleInfo/title\n");
+    let told = repository.ends(2, &["format", "preview", "mods", "--from", "marc21", "--mapping", "other.map"]);
+    assert!(told.contains("oai_dc to mods"), "{told}");
+    let told = repository.ends(2, &["format", "refresh", "nosuch"]);
+    assert!(told.contains("Try:"), "{told}");
+}
