@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::mapping::{Becomes, Mapping, Modifier, NewElement, Rule, Source, Table, Target};
+use super::mapping::{Becomes, Mapping, Modifier, NewElement, Rule, Source, Table, Target, Which};
 use super::path::{Condition, Name, Path, is_like};
 use super::texts::{chop, cut_after, date, without_sorting_marks, year};
 use super::tree::Element;
@@ -50,6 +50,18 @@ impl<'m> Made<'m> {
     }
 }
 
+/// How an element was filled, the emptiest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Filled {
+    /// With nothing, or what stands there always: not worth an element.
+    #[default]
+    ByConstants,
+    /// With what is said where the record says nothing: worth an element, but not a record.
+    ByDefault,
+    /// With what the record says.
+    FromRecord,
+}
+
 /// A value on its way.
 #[derive(Clone)]
 struct Value<'m> {
@@ -71,16 +83,15 @@ impl Mapping {
     #[must_use]
     pub fn apply_to(&self, record: &Element<'_>) -> Option<String> {
         let mut root = Made::new(&self.root);
-        let found = self.fill(&self.rules, record, &mut root).unwrap_or(false);
-        found.then(|| super::write::write(&root, &self.namespaces))
+        let filled = self.fill(&self.rules, record, &mut root)?;
+        (filled == Filled::FromRecord).then(|| super::write::write(&root, &self.namespaces))
     }
 
-    /// Fills an element by rules; whether the record had anything to say. `None` if something required is missing, and
-    /// with it what was to be filled.
-    fn fill<'m>(&'m self, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> Option<bool> {
-        let mut found = false;
+    /// Fills an element by rules. `None` if something required is missing, and with it what was to be filled.
+    fn fill<'m>(&'m self, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> Option<Filled> {
+        let mut filled = Filled::ByConstants;
         for rule in rules {
-            let (any, required) = match rule {
+            let (by_rule, required) = match rule {
                 Rule::Value {
                     source,
                     target,
@@ -91,53 +102,67 @@ impl Mapping {
                     sources,
                     target,
                     conditions,
-                    only_first,
+                    which,
                     required,
                     rules,
                 } => {
                     let elements = sources.iter().flat_map(|source| source.elements(from));
                     let fitting = elements.filter(|element| conditions.iter().all(|it| it.holds(element)));
-                    let most = if *only_first { 1 } else { usize::MAX };
-                    let mut any = false;
-                    for element in fitting.take(most) {
-                        any |= self.group(target, rules, element, into);
-                    }
-                    (any, *required)
+                    let (skipped, most) = match which {
+                        Which::All => (0, usize::MAX),
+                        Which::First => (0, 1),
+                        Which::Rest => (1, usize::MAX),
+                    };
+                    let by_group = fitting
+                        .skip(skipped)
+                        .take(most)
+                        .map(|element| self.group(target, rules, element, into))
+                        .max();
+                    (by_group.unwrap_or_default(), *required)
                 }
                 Rule::Copy { source } => {
                     let copied = source.elements(from);
-                    let any = !copied.is_empty();
+                    let by_copy = match copied.is_empty() {
+                        true => Filled::ByConstants,
+                        false => Filled::FromRecord,
+                    };
                     into.content.extend(copied.into_iter().map(Content::Copied));
-                    (any, false)
+                    (by_copy, false)
                 }
             };
-            if required && !any {
+            if required && by_rule == Filled::ByConstants {
                 return None;
             }
-            found |= any;
+            filled = filled.max(by_rule);
         }
-        Some(found)
+        Some(filled)
     }
 
     /// Makes an element of an element; nothing where there is nothing to say in it.
-    fn group<'m>(&'m self, target: &'m Target, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> bool {
+    fn group<'m>(
+        &'m self,
+        target: &'m Target,
+        rules: &'m [Rule],
+        from: &'m Element<'m>,
+        into: &mut Made<'m>,
+    ) -> Filled {
         let Some((innermost, outer)) = target.elements.split_last() else {
             let (attributes, content) = (into.attributes.len(), into.content.len());
             return self.fill(rules, from, into).unwrap_or_else(|| {
                 into.attributes.truncate(attributes);
                 into.content.truncate(content);
-                false
+                Filled::ByConstants
             });
         };
         let mut made = Made::of(innermost);
-        if self.fill(rules, from, &mut made) != Some(true) {
-            return false;
+        let filled = self.fill(rules, from, &mut made).unwrap_or_default();
+        if filled > Filled::ByConstants {
+            into.content.push(Content::Made(wrapped(made, outer)));
         }
-        into.content.push(Content::Made(wrapped(made, outer)));
-        true
+        filled
     }
 
-    /// Makes an element or an attribute of every value; whether there was one, constants not counted.
+    /// Makes an element or an attribute of every value.
     fn values<'m>(
         &'m self,
         source: &'m Source,
@@ -145,17 +170,13 @@ impl Mapping {
         changes: &'m [Modifier],
         from: &'m Element<'m>,
         into: &mut Made<'m>,
-    ) -> bool {
-        let (mut values, counts) = match source {
-            Source::Constant(text) => {
-                let text = Cow::Borrowed(&**text);
-                let value = Value {
-                    text,
-                    element: Some(from),
-                };
-                (vec![value], false)
-            }
-            Source::Paths(paths) => (self.all_values(paths, from), true),
+    ) -> Filled {
+        let mut values = match source {
+            Source::Constant(text) => vec![Value {
+                text: Cow::Borrowed(&**text),
+                element: Some(from),
+            }],
+            Source::Paths(paths) => self.all_values(paths, from),
         };
         let mut kept: Vec<&Name> = Vec::new();
         for change in changes {
@@ -164,7 +185,11 @@ impl Mapping {
                 change => self.change(change, from, &mut values),
             }
         }
-        let any = counts && !values.is_empty();
+        let filled = match source {
+            Source::Paths(_) if values.iter().any(|value| value.element.is_some()) => Filled::FromRecord,
+            Source::Paths(_) if !values.is_empty() => Filled::ByDefault,
+            _ => Filled::ByConstants,
+        };
         for value in values {
             let with: Vec<(&Name, &str)> = kept
                 .iter()
@@ -172,7 +197,7 @@ impl Mapping {
                 .collect();
             put(target, value.text, &with, into);
         }
-        any
+        filled
     }
 
     fn all_values<'m>(&self, paths: &'m [Path], from: &'m Element<'m>) -> Vec<Value<'m>> {
@@ -235,6 +260,7 @@ impl Mapping {
                 });
             }
             Modifier::First => values.truncate(1),
+            Modifier::Rest => drop(values.drain(..values.len().min(1))),
             Modifier::Last => drop(values.drain(..values.len().saturating_sub(1))),
             Modifier::Distinct => {
                 let mut known = HashSet::new();

@@ -55,13 +55,22 @@ pub(super) enum Rule {
         sources: Vec<Path>,
         target: Target,
         conditions: Vec<Condition>,
-        only_first: bool,
+        which: Which,
         /// Without such an element, what it would stand in is not made.
         required: bool,
         rules: Vec<Rule>,
     },
     /// `copy SOURCE`: elements as they are.
     Copy { source: Path },
+}
+
+/// Which of the elements found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    All,
+    First,
+    /// All but the first.
+    Rest,
 }
 
 /// Where values come from.
@@ -104,6 +113,8 @@ pub(super) enum Modifier {
     Table(String),
     /// All but the first are dropped.
     First,
+    /// The first is dropped.
+    Rest,
     /// All but the last are dropped.
     Last,
     /// Repetitions are dropped.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use cursor::Cursor;
 
-use super::mapping::{Becomes, Mapping, Modifier, Rule, Source, Table};
+use super::mapping::{Becomes, Mapping, Modifier, Rule, Source, Table, Which};
 use super::path::Name;
 use super::{KNOWN_NAMESPACES, element_namespace, is_marc};
 use crate::format::{Format, Formats};
@@ -304,15 +304,15 @@ impl<'l, 't> Reader<'l, 't> {
             ));
         }
         let target = self.target(cursor)?;
-        let (mut conditions, mut only_first, mut required) = (Vec::new(), false, false);
+        let (mut conditions, mut which, mut required) = (Vec::new(), Which::All, false);
         for change in self.modifiers(cursor)? {
             match change {
                 Modifier::When(more) => conditions.extend(more),
-                Modifier::First => only_first = true,
+                Modifier::First => which = Which::First,
+                Modifier::Rest => which = Which::Rest,
                 Modifier::Required => required = true,
                 _ => {
-                    let message =
-                        "a group takes only when, unless, first and required. Try: the rest at the rules below it";
+                    let message = "a group takes only when, unless, first, rest and required. Try: the rest at the rules below it";
                     return Err(message.into());
                 }
             }
@@ -321,7 +321,7 @@ impl<'l, 't> Reader<'l, 't> {
             sources,
             target,
             conditions,
-            only_first,
+            which,
             required,
             rules: Vec::new(),
         })
@@ -337,6 +337,7 @@ impl<'l, 't> Reader<'l, 't> {
                 "join" => Modifier::Join(cursor.string("what to put between the values")?),
                 "table" => Modifier::Table(cursor.word("the name of a table")?.to_owned()),
                 "first" => Modifier::First,
+                "rest" => Modifier::Rest,
                 "last" => Modifier::Last,
                 "distinct" => Modifier::Distinct,
                 "as" => Modifier::As(cursor.string("a text in which {} stands for the value")?),
@@ -363,7 +364,7 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 other => {
                     return Err(format!(
-                        "{other:?} is not understood. Try: trim, chop, split, join, table, first, last, distinct, as, \
+                        "{other:?} is not understood. Try: trim, chop, split, join, table, first, rest, last, distinct, as, \
                          replace, date, year, take, skip, upper, lower, default, required, when, unless or with"
                     ));
                 }

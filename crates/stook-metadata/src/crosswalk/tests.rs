@@ -50,6 +50,10 @@ fn fields_subfields_and_characters_are_found_in_their_order() {
         "<title>Die Karten :</title><title>R &amp; D /</title>"
     );
     assert_eq!(to_dc("65X$* -> subject first"), "<subject>Maps</subject>");
+    assert_eq!(to_dc("65X$a -> subject rest"), "<subject>Karte</subject>");
+    assert_eq!(to_dc("65X$a -> subject last"), "<subject>Karte</subject>");
+    assert_eq!(to_dc("65X => subject first\n  $a -> ."), "<subject>Maps</subject>");
+    assert_eq!(to_dc("65X => subject rest\n  $a -> ."), "<subject>Karte</subject>");
     assert_eq!(to_dc("008/35-37 -> language"), "<language>ger</language>");
     assert_eq!(to_dc("leader/6 -> type"), "<type>a</type>");
     assert_eq!(to_dc("100 -> creator"), "<creator>Müller, Anna,1950-</creator>");
@@ -210,7 +214,10 @@ fn without_what_is_required_nothing_is_made() {
         to_dc("245$a -> title\n. => .\n  650$a -> subject\n  300$a -> format required"),
         "<title>Die Karten :</title>"
     );
-    assert_eq!(to_dc("300$a -> format default \"?\" required"), "<format>?</format>");
+    assert_eq!(
+        to_dc("300$a -> format default \"?\" required\n245$b -> title"),
+        "<format>?</format><title>R &amp; D /</title>"
+    );
 }
 
 #[test]
@@ -249,6 +256,16 @@ fn constants_stand_where_there_is_something_to_say() {
         to_dc("\"Bibliothek\" -> publisher"),
         "",
         "a record of nothing but constants says nothing"
+    );
+    assert_eq!(
+        to_dc("300$a -> format default \"unknown\""),
+        "",
+        "nor does one of defaults"
+    );
+    let wrapped = ". => physicalDescription\n  300$a -> form default \"?\"\n245$a -> note chop";
+    assert_eq!(
+        mapped_from("marc21", "mods", wrapped, MARC),
+        "<physicalDescription><form>?</form></physicalDescription><note>Die Karten</note>"
     );
 }
 
