@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::mapping::{Becomes, Mapping, Modifier, NewElement, Rule, Source, Table, Target, Which};
 use super::path::{Condition, Name, Path, is_like};
-use super::texts::{chop, cut_after, date, without_sorting_marks, year};
+use super::texts::{chop, cut_after, date, without, without_sorting_marks, year};
 use super::tree::Element;
 use crate::fault::Fault;
 
@@ -221,6 +221,7 @@ impl Mapping {
                 text.trim_matches(|sign: char| sign.is_whitespace() || signs.contains(sign))
             }),
             Modifier::Chop => narrow(values, chop),
+            Modifier::Without(beginnings) => narrow(values, |text| without(text, beginnings)),
             Modifier::Take(path) => {
                 let count = count(path, from);
                 narrow(values, |text| cut_after(text, count).0.trim());

@@ -105,6 +105,8 @@ pub(super) enum Modifier {
     Trim(String),
     /// The punctuation that cataloguing rules put between areas is taken off the end.
     Chop,
+    /// One of these, if it stands at the beginning, is taken off.
+    Without(Vec<String>),
     /// One value becomes several.
     Split(String),
     /// Several become one.

@@ -346,6 +346,13 @@ impl<'l, 't> Reader<'l, 't> {
                     Modifier::Replace(old, cursor.string("what to put in its place")?)
                 }
                 "chop" => Modifier::Chop,
+                "without" => {
+                    let mut beginnings = vec![some(cursor.string("what to take off the beginning")?)?];
+                    while cursor.takes("|") {
+                        beginnings.push(some(cursor.string("what to take off the beginning")?)?);
+                    }
+                    Modifier::Without(beginnings)
+                }
                 "date" => Modifier::Date,
                 "year" => Modifier::Year,
                 "take" => Modifier::Take(self.path(cursor)?),
@@ -364,7 +371,7 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 other => {
                     return Err(format!(
-                        "{other:?} is not understood. Try: trim, chop, split, join, table, first, rest, last, distinct, as, \
+                        "{other:?} is not understood. Try: trim, chop, without, split, join, table, first, rest, last, distinct, as, \
                          replace, date, year, take, skip, upper, lower, default, required, when, unless or with"
                     ));
                 }

@@ -106,6 +106,10 @@ fn values_are_changed_in_the_order_that_is_written() {
         to_dc("650$a -> subject replace \"a\" \"o\" last upper"),
         "<subject>KORTE</subject>"
     );
+    assert_eq!(
+        to_dc("856$u, 650$a -> identifier without \"HTTP://\" | \"https://\""),
+        "<identifier>example.org/1</identifier><identifier>Maps</identifier><identifier>Karte</identifier>"
+    );
     assert_eq!(to_dc("245$a, 245$a -> title distinct"), "<title>Die Karten :</title>");
     assert_eq!(
         to_dc("300$a -> format default \"unknown\"\n245$a -> title first")

@@ -63,6 +63,15 @@ fn part_after(text: &str) -> Option<(&str, &str)> {
     (digits.len() == 2).then_some((digits, after))
 }
 
+/// The text without the first of these that it begins with. Case does not matter.
+pub(super) fn without<'t>(text: &'t str, beginnings: &[String]) -> &'t str {
+    let after = |beginning: &String| {
+        let start = text.get(..beginning.len())?;
+        start.eq_ignore_ascii_case(beginning).then(|| &text[beginning.len()..])
+    };
+    beginnings.iter().find_map(after).unwrap_or(text).trim_start()
+}
+
 /// The first so many characters, and the others. A number that leaves nothing is a mistake and counts as none, so that
 /// no title is lost to a wrong indicator.
 pub(super) fn cut_after(text: &str, count: usize) -> (&str, &str) {

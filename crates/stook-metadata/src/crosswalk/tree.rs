@@ -162,6 +162,8 @@ impl<'a> Element<'a> {
         for child in &self.children {
             match child {
                 Child::Text(text) => all.push_str(text),
+                // Such as br in a description: what is on both sides are two words.
+                Child::Element(element) if element.children.is_empty() => all.push('\n'),
                 Child::Element(element) => element.gather(all),
             }
         }

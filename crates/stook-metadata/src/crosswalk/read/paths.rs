@@ -183,8 +183,10 @@ impl<'t> Reader<'_, 't> {
                     };
                     let mut field = made(element_of(word), &[&[("tag", word)], blank].concat());
                     for (name, value) in self.new_attributes(cursor)? {
-                        field.attributes.retain(|(known, _)| *known != name);
-                        field.attributes.push((name, value));
+                        match field.attributes.iter_mut().find(|(known, _)| *known == name) {
+                            Some((_, old)) => *old = value,
+                            None => field.attributes.push((name, value)),
+                        }
                     }
                     target.elements.push(field);
                 }
