@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::mapping::{Mapping, Modifier, NewElement, Other, Rule, Source, Target};
-use super::path::{Condition, Name, Path};
+use super::mapping::{Becomes, Mapping, Modifier, NewElement, Rule, Source, Table, Target, Which};
+use super::path::{Condition, Name, Path, is_like};
+use super::texts::{chop, cut_after, date, without, without_sorting_marks, year};
 use super::tree::Element;
 use crate::fault::Fault;
 
@@ -49,6 +50,18 @@ impl<'m> Made<'m> {
     }
 }
 
+/// How an element was filled, the emptiest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Filled {
+    /// With nothing, or what stands there always: not worth an element.
+    #[default]
+    ByConstants,
+    /// With what is said where the record says nothing: worth an element, but not a record.
+    ByDefault,
+    /// With what the record says.
+    FromRecord,
+}
+
 /// A value on its way.
 #[derive(Clone)]
 struct Value<'m> {
@@ -70,61 +83,86 @@ impl Mapping {
     #[must_use]
     pub fn apply_to(&self, record: &Element<'_>) -> Option<String> {
         let mut root = Made::new(&self.root);
-        let found = self.fill(&self.rules, record, &mut root);
-        found.then(|| super::write::write(&root, &self.namespaces))
+        let filled = self.fill(&self.rules, record, &mut root)?;
+        (filled == Filled::FromRecord).then(|| super::write::write(&root, &self.namespaces))
     }
 
-    /// Fills an element by rules; whether the record had anything to say.
-    fn fill<'m>(&'m self, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> bool {
-        let mut found = false;
+    /// Fills an element by rules. `None` if something required is missing, and with it what was to be filled.
+    fn fill<'m>(&'m self, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> Option<Filled> {
+        let mut filled = Filled::ByConstants;
         for rule in rules {
-            found |= match rule {
+            let (by_rule, required) = match rule {
                 Rule::Value {
                     source,
                     target,
                     changes,
-                } => self.values(source, target, changes, from, into),
+                    required,
+                } => (self.values(source, target, changes, from, into), *required),
                 Rule::Group {
                     sources,
                     target,
                     conditions,
-                    only_first,
+                    which,
+                    required,
                     rules,
                 } => {
                     let elements = sources.iter().flat_map(|source| source.elements(from));
                     let fitting = elements.filter(|element| conditions.iter().all(|it| it.holds(element)));
-                    let most = if *only_first { 1 } else { usize::MAX };
-                    let mut any = false;
-                    for element in fitting.take(most) {
-                        any |= self.group(target, rules, element, into);
-                    }
-                    any
+                    let (skipped, most) = match which {
+                        Which::All => (0, usize::MAX),
+                        Which::First => (0, 1),
+                        Which::Rest => (1, usize::MAX),
+                    };
+                    let by_group = fitting
+                        .skip(skipped)
+                        .take(most)
+                        .map(|element| self.group(target, rules, element, into))
+                        .max();
+                    (by_group.unwrap_or_default(), *required)
                 }
                 Rule::Copy { source } => {
                     let copied = source.elements(from);
-                    let any = !copied.is_empty();
+                    let by_copy = match copied.is_empty() {
+                        true => Filled::ByConstants,
+                        false => Filled::FromRecord,
+                    };
                     into.content.extend(copied.into_iter().map(Content::Copied));
-                    any
+                    (by_copy, false)
                 }
             };
+            if required && by_rule == Filled::ByConstants {
+                return None;
+            }
+            filled = filled.max(by_rule);
         }
-        found
+        Some(filled)
     }
 
     /// Makes an element of an element; nothing where there is nothing to say in it.
-    fn group<'m>(&'m self, target: &'m Target, rules: &'m [Rule], from: &'m Element<'m>, into: &mut Made<'m>) -> bool {
+    fn group<'m>(
+        &'m self,
+        target: &'m Target,
+        rules: &'m [Rule],
+        from: &'m Element<'m>,
+        into: &mut Made<'m>,
+    ) -> Filled {
         let Some((innermost, outer)) = target.elements.split_last() else {
-            return self.fill(rules, from, into);
+            let (attributes, content) = (into.attributes.len(), into.content.len());
+            return self.fill(rules, from, into).unwrap_or_else(|| {
+                into.attributes.truncate(attributes);
+                into.content.truncate(content);
+                Filled::ByConstants
+            });
         };
         let mut made = Made::of(innermost);
-        if !self.fill(rules, from, &mut made) {
-            return false;
+        let filled = self.fill(rules, from, &mut made).unwrap_or_default();
+        if filled > Filled::ByConstants {
+            into.content.push(Content::Made(wrapped(made, outer)));
         }
-        into.content.push(Content::Made(wrapped(made, outer)));
-        true
+        filled
     }
 
-    /// Makes an element or an attribute of every value; whether there was one, constants not counted.
+    /// Makes an element or an attribute of every value.
     fn values<'m>(
         &'m self,
         source: &'m Source,
@@ -132,26 +170,26 @@ impl Mapping {
         changes: &'m [Modifier],
         from: &'m Element<'m>,
         into: &mut Made<'m>,
-    ) -> bool {
-        let (mut values, counts) = match source {
-            Source::Constant(text) => {
-                let text = Cow::Borrowed(&**text);
-                let value = Value {
-                    text,
-                    element: Some(from),
-                };
-                (vec![value], false)
-            }
-            Source::Paths(paths) => (all_values(paths, from), true),
+    ) -> Filled {
+        let mut values = match source {
+            Source::Constant(text) => vec![Value {
+                text: Cow::Borrowed(&**text),
+                element: Some(from),
+            }],
+            Source::Paths(paths) => self.all_values(paths, from),
         };
         let mut kept: Vec<&Name> = Vec::new();
         for change in changes {
             match change {
                 Modifier::With(name) => kept.push(name),
-                change => self.change(change, &mut values),
+                change => self.change(change, from, &mut values),
             }
         }
-        let any = counts && !values.is_empty();
+        let filled = match source {
+            Source::Paths(_) if values.iter().any(|value| value.element.is_some()) => Filled::FromRecord,
+            Source::Paths(_) if !values.is_empty() => Filled::ByDefault,
+            _ => Filled::ByConstants,
+        };
         for value in values {
             let with: Vec<(&Name, &str)> = kept
                 .iter()
@@ -159,20 +197,39 @@ impl Mapping {
                 .collect();
             put(target, value.text, &with, into);
         }
-        any
+        filled
     }
 
-    fn change<'m>(&'m self, change: &'m Modifier, values: &mut Vec<Value<'m>>) {
-        let edit = |values: &mut Vec<Value<'m>>, edit: &dyn Fn(&str) -> String| {
-            for value in values.iter_mut() {
-                value.text = Cow::Owned(edit(&value.text));
-            }
-        };
+    fn all_values<'m>(&self, paths: &'m [Path], from: &'m Element<'m>) -> Vec<Value<'m>> {
+        let mut all = Vec::new();
+        for found in paths.iter().flat_map(|path| path.values(from)) {
+            let text = match self.drops_sorting_marks {
+                true => without_sorting_marks(found.value),
+                false => found.value,
+            };
+            all.push(Value {
+                text,
+                element: Some(found.element),
+            });
+        }
+        all
+    }
+
+    fn change<'m>(&'m self, change: &'m Modifier, from: &Element<'_>, values: &mut Vec<Value<'m>>) {
         match change {
-            Modifier::Trim(signs) => edit(values, &|text| {
+            Modifier::Trim(signs) => narrow(values, |text| {
                 text.trim_matches(|sign: char| sign.is_whitespace() || signs.contains(sign))
-                    .to_owned()
             }),
+            Modifier::Chop => narrow(values, chop),
+            Modifier::Without(beginnings) => narrow(values, |text| without(text, beginnings)),
+            Modifier::Take(path) => {
+                let count = count(path, from);
+                narrow(values, |text| cut_after(text, count).0.trim());
+            }
+            Modifier::Skip(path) => {
+                let count = count(path, from);
+                narrow(values, |text| cut_after(text, count).1.trim());
+            }
             Modifier::Split(separator) => {
                 let parts = |value: &Value<'m>| {
                     let parts = value.text.split(&**separator).map(|part| part.trim().to_owned());
@@ -186,7 +243,7 @@ impl Mapping {
                 };
                 *values = values.iter().flat_map(parts).collect();
             }
-            Modifier::Join(separator) if !values.is_empty() => {
+            Modifier::Join(separator) if values.len() > 1 => {
                 let element = values.first().and_then(|value| value.element);
                 let texts: Vec<&str> = values.iter().map(|value| &*value.text).collect();
                 let text = Cow::Owned(texts.join(separator));
@@ -194,49 +251,68 @@ impl Mapping {
             }
             Modifier::Table(name) => {
                 let table = self.tables.get(name);
-                values.retain_mut(|value| {
-                    let row = table.and_then(|table| table.rows.get(&*value.text));
-                    match (row, table.and_then(|table| table.other.as_ref())) {
-                        (Some(text), _) | (None, Some(Other::Replaced(text))) => value.text = Cow::Borrowed(text),
-                        (None, Some(Other::Kept)) => {}
-                        (None, None) => return false,
+                values.retain_mut(|value| match table.and_then(|table| becomes(table, &value.text)) {
+                    Some(Becomes::Replaced(text)) => {
+                        value.text = Cow::Borrowed(text);
+                        true
                     }
-                    true
+                    Some(Becomes::Kept) => true,
+                    None => false,
                 });
             }
             Modifier::First => values.truncate(1),
-            Modifier::Last => {
-                let last = values.pop();
-                *values = last.into_iter().collect();
-            }
+            Modifier::Rest => drop(values.drain(..values.len().min(1))),
+            Modifier::Last => drop(values.drain(..values.len().saturating_sub(1))),
             Modifier::Distinct => {
                 let mut known = HashSet::new();
                 values.retain(|value| known.insert(value.text.clone()));
             }
-            Modifier::As(template) => edit(values, &|text| template.replace("{}", text)),
-            Modifier::Replace(old, new) => edit(values, &|text| text.replace(&**old, new)),
-            Modifier::Upper => edit(values, &str::to_uppercase),
-            Modifier::Lower => edit(values, &str::to_lowercase),
+            Modifier::As(template) => edit(values, |text| template.replace("{}", text)),
+            Modifier::Replace(old, new) => edit(values, |text| text.replace(&**old, new)),
+            Modifier::Date => edit(values, |text| date(text).unwrap_or_default()),
+            Modifier::Year => edit(values, |text| year(text).unwrap_or_default()),
+            Modifier::Upper => edit(values, str::to_uppercase),
+            Modifier::Lower => edit(values, str::to_lowercase),
             Modifier::Default(text) if values.is_empty() => values.push(Value {
                 text: Cow::Borrowed(text),
                 element: None,
             }),
             Modifier::When(conditions) => values.retain(|value| conditions.iter().all(|it| holds(it, value))),
-            Modifier::Join(_) | Modifier::Default(_) | Modifier::With(_) => {}
+            Modifier::Join(_) | Modifier::Default(_) | Modifier::With(_) | Modifier::Required => {}
         }
         // What is empty says nothing.
         values.retain(|value| !value.text.is_empty());
     }
 }
 
-fn all_values<'m>(paths: &'m [Path], from: &'m Element<'m>) -> Vec<Value<'m>> {
-    let found = paths.iter().flat_map(|path| path.values(from));
-    found
-        .map(|found| Value {
-            text: found.value,
-            element: Some(found.element),
-        })
-        .collect()
+/// Puts a new text in the place of each.
+fn edit(values: &mut [Value<'_>], edit: impl Fn(&str) -> String) {
+    for value in values {
+        value.text = Cow::Owned(edit(&value.text));
+    }
+}
+
+/// Keeps a part of each.
+fn narrow(values: &mut [Value<'_>], part: impl Fn(&str) -> &str) {
+    for value in values {
+        match &mut value.text {
+            Cow::Borrowed(text) => *text = part(text),
+            Cow::Owned(text) => *text = part(text).to_owned(),
+        }
+    }
+}
+
+/// The number that stands there; 0 if there is none.
+fn count(path: &Path, from: &Element<'_>) -> usize {
+    let number = path.values(from).first().and_then(|found| found.value.parse().ok());
+    number.unwrap_or(0)
+}
+
+/// What a table makes of a value; none if it drops it.
+fn becomes<'t>(table: &'t Table, text: &str) -> Option<&'t Becomes> {
+    let pattern = || table.patterns.iter().find(|(pattern, _)| is_like(text, pattern));
+    let row = table.rows.get(text).or_else(|| pattern().map(|(_, becomes)| becomes));
+    row.or(table.other.as_ref())
 }
 
 /// `.` is the value as it is by now, anything else is looked for in the element it came from.

@@ -35,6 +35,8 @@ pub struct Mapping {
     pub(super) namespaces: Vec<(String, String)>,
     pub(super) rules: Vec<Rule>,
     pub(super) tables: HashMap<String, Table>,
+    /// Whether MARC's marks around what does not sort are dropped: outside MARC nobody knows them.
+    pub(super) drops_sorting_marks: bool,
 }
 
 /// One line of a mapping, and what is indented below it.
@@ -45,17 +47,30 @@ pub(super) enum Rule {
         source: Source,
         target: Target,
         changes: Vec<Modifier>,
+        /// Without a value, what it would stand in is not made.
+        required: bool,
     },
     /// `SOURCE => TARGET`: every element becomes an element, filled by the rules below.
     Group {
         sources: Vec<Path>,
         target: Target,
         conditions: Vec<Condition>,
-        only_first: bool,
+        which: Which,
+        /// Without such an element, what it would stand in is not made.
+        required: bool,
         rules: Vec<Rule>,
     },
     /// `copy SOURCE`: elements as they are.
     Copy { source: Path },
+}
+
+/// Which of the elements found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    All,
+    First,
+    /// All but the first.
+    Rest,
 }
 
 /// Where values come from.
@@ -88,6 +103,10 @@ pub(super) struct NewElement {
 pub(super) enum Modifier {
     /// These characters, and blanks, are taken off both ends.
     Trim(String),
+    /// The punctuation that cataloguing rules put between areas is taken off the end.
+    Chop,
+    /// One of these, if it stands at the beginning, is taken off.
+    Without(Vec<String>),
     /// One value becomes several.
     Split(String),
     /// Several become one.
@@ -96,6 +115,8 @@ pub(super) enum Modifier {
     Table(String),
     /// All but the first are dropped.
     First,
+    /// The first is dropped.
+    Rest,
     /// All but the last are dropped.
     Last,
     /// Repetitions are dropped.
@@ -104,10 +125,20 @@ pub(super) enum Modifier {
     As(String),
     /// Wherever the first stands, the second is put.
     Replace(String, String),
+    /// The first date in it, as 2024, 2024-05 or 2024-05-17.
+    Date,
+    /// The first year in it.
+    Year,
+    /// So many characters of the beginning, by a number that stands there.
+    Take(Path),
+    /// What comes after so many characters.
+    Skip(Path),
     Upper,
     Lower,
     /// What to say where there is no value.
     Default(String),
+    /// There must be a value; see [`Rule`].
+    Required,
     /// Only where this holds.
     When(Vec<Condition>),
     /// The new element gets this attribute of the old one.
@@ -117,13 +148,16 @@ pub(super) enum Modifier {
 /// Values and what becomes of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
-    pub(super) rows: HashMap<String, String>,
+    pub(super) rows: HashMap<String, Becomes>,
+    /// Values with `*` in them, in their order, for what is no row itself.
+    pub(super) patterns: Vec<(String, Becomes)>,
     /// What becomes of any other value; none if it is dropped.
-    pub(super) other: Option<Other>,
+    pub(super) other: Option<Becomes>,
 }
 
+/// What becomes of a value.
 #[derive(Debug, Clone)]
-pub(super) enum Other {
+pub(super) enum Becomes {
     /// It stays.
     Kept,
     /// This takes its place.

@@ -11,6 +11,7 @@ pub mod path;
 mod read;
 #[cfg(test)]
 mod tests;
+mod texts;
 pub mod tree;
 mod write;
 
@@ -74,5 +75,9 @@ fn element_namespace(format: &Format) -> &str {
 }
 
 fn is_marc(format: &Format) -> bool {
-    format.namespace == MARC || MARC_XCHANGE.contains(&&*format.namespace)
+    is_marc_namespace(&format.namespace)
+}
+
+fn is_marc_namespace(namespace: &str) -> bool {
+    namespace == MARC || MARC_XCHANGE.contains(&namespace)
 }

@@ -71,7 +71,7 @@ pub struct Test {
 pub enum Comparison {
     /// It is the same.
     Is,
-    /// It fits a pattern: `*` stands for anything, `?` for one character. Case does not matter.
+    /// It fits a pattern: `*` stands for anything, `?` for one character, `#` for one digit. Case does not matter.
     Like,
 }
 
@@ -113,16 +113,16 @@ impl Path {
             let value = match &self.end {
                 End::Element => element.text(),
                 End::Attribute(name) => Cow::Borrowed(name.attribute_of(element)?.trim()),
-                End::Characters(first, last) => cut(element.text(), *first, *last),
+                End::Characters(first, last) => cut(&element.exact_text(), *first, *last),
             };
-            (!value.is_empty()).then_some(Found { element, value })
+            (!value.trim().is_empty()).then_some(Found { element, value })
         };
         self.elements(from).into_iter().filter_map(value).collect()
     }
 }
 
 /// Some characters of a text; what is not there is left out.
-fn cut(text: Cow<'_, str>, first: usize, last: usize) -> Cow<'_, str> {
+fn cut<'v>(text: &str, first: usize, last: usize) -> Cow<'v, str> {
     let cut: String = text.chars().skip(first).take(last + 1 - first.min(last)).collect();
     Cow::Owned(cut.trim().to_owned())
 }
@@ -134,6 +134,13 @@ impl Step {
 }
 
 impl Name {
+    pub(super) fn new(namespace: &str, local: &str) -> Name {
+        Name {
+            namespace: namespace.to_owned(),
+            local: Some(local.to_owned()),
+        }
+    }
+
     /// Whether this is the name.
     #[must_use]
     pub fn fits(&self, namespace: &str, local: &str) -> bool {
@@ -174,7 +181,7 @@ impl Test {
     }
 }
 
-/// Whether a value fits a pattern of `*` and `?`. Costs at most the product of both lengths.
+/// Whether a value fits a pattern of `*`, `?` and `#`. Costs at most the product of both lengths.
 #[must_use]
 pub fn is_like(value: &str, pattern: &str) -> bool {
     let fold = |text: &str| -> Vec<char> { text.chars().flat_map(char::to_lowercase).collect() };
@@ -188,7 +195,7 @@ pub fn is_like(value: &str, pattern: &str) -> bool {
                 star = Some((in_pattern, at));
                 in_pattern += 1;
             }
-            Some(&wanted) if wanted == '?' || wanted == value[at] => {
+            Some(&wanted) if wanted == '?' || wanted == value[at] || (wanted == '#' && value[at].is_ascii_digit()) => {
                 at += 1;
                 in_pattern += 1;
             }
@@ -219,6 +226,9 @@ mod tests {
             ("aaab", "*a*b", true),
             ("aaac", "*a*b", false),
             ("Ärger", "ä*", true),
+            ("2024-05", "####-##", true),
+            ("2024-x5", "####-##", false),
+            ("C#", "C#", true),
         ] {
             assert_eq!(is_like(value, pattern), fits, "{value} {pattern}");
         }

@@ -1,9 +1,14 @@
 //! Reading a mapping: lines of words, indentation for what belongs together.
 
+mod cursor;
+mod paths;
+
 use std::collections::HashMap;
 
-use super::mapping::{Mapping, Modifier, NewElement, Other, Rule, Source, Table, Target};
-use super::path::{Comparison, Condition, End, Name, Path, Step, Test};
+use cursor::Cursor;
+
+use super::mapping::{Becomes, Mapping, Modifier, Rule, Source, Table, Which};
+use super::path::Name;
 use super::{KNOWN_NAMESPACES, element_namespace, is_marc};
 use crate::format::{Format, Formats};
 
@@ -72,6 +77,7 @@ impl Mapping {
             namespaces: reader.namespaces,
             rules,
             tables: reader.tables,
+            drops_sorting_marks: reader.source.is_marc && !reader.target.is_marc,
         })
     }
 }
@@ -241,14 +247,18 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 Ok((value, cursor.value("what becomes of it")?))
             })?;
-            match (value.as_str(), becomes.as_str()) {
-                ("*", "*") => table.other = Some(Other::Kept),
-                ("*", _) => table.other = Some(Other::Replaced(becomes)),
+            let becomes = match becomes.as_str() {
+                "*" => Becomes::Kept,
+                _ => Becomes::Replaced(becomes),
+            };
+            match value.as_str() {
+                "*" => table.other = Some(becomes),
+                _ if value.contains('*') => table.patterns.push((value, becomes)),
                 _ => drop(table.rows.insert(value, becomes)),
             }
             self.at += 1;
         }
-        if table.rows.is_empty() && table.other.is_none() {
+        if table.rows.is_empty() && table.patterns.is_empty() && table.other.is_none() {
             return Err(head.fails(format!(
                 "the table {name} is empty. Try: VALUE -> VALUE, indented below it"
             )));
@@ -274,10 +284,13 @@ impl<'l, 't> Reader<'l, 't> {
         };
         if cursor.takes("->") {
             let target = self.target(cursor)?;
-            let changes = self.modifiers(cursor)?;
+            let mut changes = self.modifiers(cursor)?;
+            let all = changes.len();
+            changes.retain(|change| !matches!(change, Modifier::Required));
             return Ok(Rule::Value {
                 source,
                 target,
+                required: changes.len() < all,
                 changes,
             });
         }
@@ -291,15 +304,16 @@ impl<'l, 't> Reader<'l, 't> {
             ));
         }
         let target = self.target(cursor)?;
-        let (mut conditions, mut only_first) = (Vec::new(), false);
+        let (mut conditions, mut which, mut required) = (Vec::new(), Which::All, false);
         for change in self.modifiers(cursor)? {
             match change {
                 Modifier::When(more) => conditions.extend(more),
-                Modifier::First => only_first = true,
+                Modifier::First => which = Which::First,
+                Modifier::Rest => which = Which::Rest,
+                Modifier::Required => required = true,
                 _ => {
-                    return Err(
-                        "a group takes only when, unless and first. Try: the rest at the rules below it".into(),
-                    );
+                    let message = "a group takes only when, unless, first, rest and required. Try: the rest at the rules below it";
+                    return Err(message.into());
                 }
             }
         }
@@ -307,7 +321,8 @@ impl<'l, 't> Reader<'l, 't> {
             sources,
             target,
             conditions,
-            only_first,
+            which,
+            required,
             rules: Vec::new(),
         })
     }
@@ -322,6 +337,7 @@ impl<'l, 't> Reader<'l, 't> {
                 "join" => Modifier::Join(cursor.string("what to put between the values")?),
                 "table" => Modifier::Table(cursor.word("the name of a table")?.to_owned()),
                 "first" => Modifier::First,
+                "rest" => Modifier::Rest,
                 "last" => Modifier::Last,
                 "distinct" => Modifier::Distinct,
                 "as" => Modifier::As(cursor.string("a text in which {} stands for the value")?),
@@ -329,6 +345,19 @@ impl<'l, 't> Reader<'l, 't> {
                     let old = some(cursor.string("what to replace")?)?;
                     Modifier::Replace(old, cursor.string("what to put in its place")?)
                 }
+                "chop" => Modifier::Chop,
+                "without" => {
+                    let mut beginnings = vec![some(cursor.string("what to take off the beginning")?)?];
+                    while cursor.takes("|") {
+                        beginnings.push(some(cursor.string("what to take off the beginning")?)?);
+                    }
+                    Modifier::Without(beginnings)
+                }
+                "date" => Modifier::Date,
+                "year" => Modifier::Year,
+                "take" => Modifier::Take(self.path(cursor)?),
+                "skip" => Modifier::Skip(self.path(cursor)?),
+                "required" => Modifier::Required,
                 "upper" => Modifier::Upper,
                 "lower" => Modifier::Lower,
                 "default" => Modifier::Default(cursor.string("what to say where there is nothing")?),
@@ -342,374 +371,19 @@ impl<'l, 't> Reader<'l, 't> {
                 }
                 other => {
                     return Err(format!(
-                        "{other:?} is not understood. Try: trim, split, join, table, first, last, distinct, as, replace, \
-                         upper, lower, default, when, unless or with"
+                        "{other:?} is not understood. Try: trim, chop, without, split, join, table, first, rest, last, distinct, as, \
+                         replace, date, year, take, skip, upper, lower, default, required, when, unless or with"
                     ));
                 }
             });
         }
         Ok(modifiers)
     }
-
-    /// Conditions that must all hold; of which none may, if `negated`: then it can only be one.
-    fn conditions(&self, cursor: &mut Cursor<'t>, negated: bool) -> Result<Vec<Condition>, String> {
-        let mut conditions = vec![self.condition(cursor)?];
-        while cursor.takes_word("and") {
-            conditions.push(self.condition(cursor)?);
-        }
-        match (&mut conditions[..], negated) {
-            ([only], true) => only.negated = !only.negated,
-            (_, true) => return Err("unless takes one condition. Try: when not … and not …".into()),
-            _ => {}
-        }
-        Ok(conditions)
-    }
-
-    fn condition(&self, cursor: &mut Cursor<'t>) -> Result<Condition, String> {
-        let mut negated = cursor.takes_word("not");
-        let path = self.path(cursor)?;
-        let comparison = if cursor.takes("!=") {
-            negated = !negated;
-            Some(Comparison::Is)
-        } else if cursor.takes("=") {
-            Some(Comparison::Is)
-        } else if cursor.takes_word("like") {
-            Some(Comparison::Like)
-        } else {
-            None
-        };
-        let test = match comparison {
-            None => None,
-            Some(comparison) => {
-                let mut with = vec![cursor.string("a value in quotation marks")?];
-                while cursor.takes("|") {
-                    with.push(cursor.string("a value in quotation marks")?);
-                }
-                Some(Test { comparison, with })
-            }
-        };
-        Ok(Condition { path, test, negated })
-    }
-
-    fn path(&self, cursor: &mut Cursor<'t>) -> Result<Path, String> {
-        cursor.skip_blanks();
-        let mut path = Path::here();
-        if cursor.takes(".") {
-            return Ok(path);
-        }
-        loop {
-            if cursor.takes_at_once("@") {
-                path.end = End::Attribute(self.attribute_name(cursor)?);
-                return Ok(path);
-            }
-            if !path.steps.is_empty() && cursor.rest.starts_with(|next: char| next.is_ascii_digit()) {
-                let (first, last) = cursor.range()?;
-                path.end = End::Characters(first, last);
-                return Ok(path);
-            }
-            if self.source.is_marc {
-                self.marc_steps(cursor, &mut path.steps)?;
-            } else {
-                let name = self.name(cursor, &self.source)?;
-                let conditions = self.bracketed(cursor)?;
-                path.steps.push(Step { name, conditions });
-            }
-            if !cursor.takes_at_once("/") {
-                return Ok(path);
-            }
-        }
-    }
-
-    /// `245`, `24X`, `245[2="0"]$ab`, `$a`, `leader`: the elements of MARCXML by the names people give them.
-    fn marc_steps(&self, cursor: &mut Cursor<'t>, steps: &mut Vec<Step>) -> Result<(), String> {
-        if !cursor.rest.starts_with('$') {
-            let word = cursor.name();
-            let is_tag = word.len() == 3 && word.chars().all(|sign| sign.is_ascii_digit() || sign == 'X');
-            match word {
-                "leader" => steps.push(self.marc_step("leader", Vec::new())),
-                // In brackets: an indicator.
-                "1" | "2" => return Err(format!("an indicator is written @ind{word}")),
-                _ if is_tag => {
-                    let element = if word.starts_with("00") {
-                        "controlfield"
-                    } else {
-                        "datafield"
-                    };
-                    let tag = match word.contains('X') {
-                        true => is_one_of("tag", Comparison::Like, vec![word.replace('X', "?")]),
-                        false => is_one_of("tag", Comparison::Is, vec![word.to_owned()]),
-                    };
-                    let mut step = self.marc_step(element, vec![tag]);
-                    step.conditions.extend(self.bracketed(cursor)?);
-                    steps.push(step);
-                }
-                _ => {
-                    return Err(format!(
-                        "{word:?} is no field. Try: 245, 65X, 245$a, 008/35-37 or leader/6"
-                    ));
-                }
-            }
-        }
-        if cursor.takes_at_once("$") {
-            let codes = cursor.name();
-            if codes.is_empty() && !cursor.takes_at_once("*") {
-                return Err("after $ come the codes of subfields, such as 245$ab, or * for all of them".into());
-            }
-            let condition = is_one_of("code", Comparison::Is, codes.chars().map(String::from).collect());
-            let conditions = if codes.is_empty() { Vec::new() } else { vec![condition] };
-            steps.push(self.marc_step("subfield", conditions));
-        }
-        Ok(())
-    }
-
-    fn marc_step(&self, local: &str, conditions: Vec<Condition>) -> Step {
-        let name = Name {
-            namespace: self.source.namespace.clone(),
-            local: Some(local.to_owned()),
-        };
-        Step { name, conditions }
-    }
-
-    /// `[CONDITION and CONDITION]`, any number of times.
-    fn bracketed(&self, cursor: &mut Cursor<'t>) -> Result<Vec<Condition>, String> {
-        let mut conditions = Vec::new();
-        while cursor.takes_at_once("[") {
-            conditions.extend(self.conditions(cursor, false)?);
-            if !cursor.takes("]") {
-                return Err("] is missing".into());
-            }
-        }
-        Ok(conditions)
-    }
-
-    fn target(&self, cursor: &mut Cursor<'t>) -> Result<Target, String> {
-        cursor.skip_blanks();
-        let mut target = Target {
-            elements: Vec::new(),
-            attribute: None,
-        };
-        if cursor.takes(".") {
-            return Ok(target);
-        }
-        loop {
-            if cursor.takes_at_once("@") {
-                target.attribute = Some(self.attribute_name(cursor)?);
-                return Ok(target);
-            }
-            let name = self.name(cursor, &self.target)?;
-            if name.local.is_none() {
-                return Err("* is no element that could be made".into());
-            }
-            let mut attributes = Vec::new();
-            while cursor.takes_at_once("[") {
-                if !cursor.takes("@") {
-                    return Err("an attribute of the new element is written [@name=\"value\"]".into());
-                }
-                let name = self.attribute_name(cursor)?;
-                if !cursor.takes("=") {
-                    return Err("an attribute of the new element is written [@name=\"value\"]".into());
-                }
-                attributes.push((name, cursor.string("a value in quotation marks")?));
-                if !cursor.takes("]") {
-                    return Err("] is missing".into());
-                }
-            }
-            target.elements.push(NewElement { name, attributes });
-            if !cursor.takes_at_once("/") {
-                return Ok(target);
-            }
-        }
-    }
-
-    fn name(&self, cursor: &mut Cursor<'t>, side: &Side) -> Result<Name, String> {
-        let written = cursor.name();
-        let (prefix, local) = written.split_once(':').unwrap_or(("", written));
-        let namespace = match prefix {
-            "" => side.namespace.clone(),
-            prefix => self.namespace(prefix)?,
-        };
-        if local.is_empty() && cursor.takes_at_once("*") {
-            return Ok(Name { namespace, local: None });
-        }
-        if !is_xml_name(local) {
-            return Err(match written {
-                "" => format!("a name is missing before {:?}", cursor.rest),
-                _ => format!("{written:?} is no name of an element"),
-            });
-        }
-        Ok(Name {
-            namespace,
-            local: Some(local.to_owned()),
-        })
-    }
-
-    fn attribute_name(&self, cursor: &mut Cursor<'t>) -> Result<Name, String> {
-        let written = cursor.name();
-        let (prefix, local) = written.split_once(':').unwrap_or(("", written));
-        if !is_xml_name(local) {
-            return Err(format!("{written:?} is no name of an attribute"));
-        }
-        Ok(Name {
-            namespace: match prefix {
-                "" => String::new(),
-                prefix => self.namespace(prefix)?,
-            },
-            local: Some(local.to_owned()),
-        })
-    }
-
-    fn namespace(&self, prefix: &str) -> Result<String, String> {
-        let found = self.namespaces.iter().find(|(known, _)| known == prefix);
-        found.map(|(_, uri)| uri.clone()).ok_or_else(|| {
-            format!("the prefix {prefix} is not known. Try: namespace {prefix} \"…\" below the first line")
-        })
-    }
-}
-
-fn is_one_of(attribute: &str, comparison: Comparison, with: Vec<String>) -> Condition {
-    let name = Name {
-        namespace: String::new(),
-        local: Some(attribute.to_owned()),
-    };
-    Condition {
-        path: Path {
-            steps: Vec::new(),
-            end: End::Attribute(name),
-        },
-        test: Some(Test { comparison, with }),
-        negated: false,
-    }
-}
-
-fn is_xml_name(name: &str) -> bool {
-    let mut characters = name.chars();
-    characters
-        .next()
-        .is_some_and(|first| first.is_alphabetic() || first == '_')
-        && characters.all(|next| next.is_alphanumeric() || matches!(next, '_' | '-' | '.'))
 }
 
 fn some(text: String) -> Result<String, String> {
     match text.as_str() {
         "" => Err("an empty text makes no sense here".into()),
         _ => Ok(text),
-    }
-}
-
-/// What is left of a line.
-struct Cursor<'t> {
-    rest: &'t str,
-}
-
-impl<'t> Cursor<'t> {
-    fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    /// Takes these signs, blanks before them too.
-    fn takes(&mut self, signs: &str) -> bool {
-        match self.rest.trim_start().strip_prefix(signs) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Takes these signs if they come at once.
-    fn takes_at_once(&mut self, signs: &str) -> bool {
-        match self.rest.strip_prefix(signs) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Takes a word that has an end.
-    fn takes_word(&mut self, word: &str) -> bool {
-        match self.rest.trim_start().strip_prefix(word) {
-            Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => {
-                self.rest = rest;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn word_is(&mut self, word: &str, otherwise: &str) -> Result<(), String> {
-        match self.takes_word(word) {
-            true => Ok(()),
-            false => Err(otherwise.to_owned()),
-        }
-    }
-
-    /// Everything up to a blank.
-    fn word(&mut self, what: &str) -> Result<&'t str, String> {
-        self.skip_blanks();
-        let end = self.rest.find(char::is_whitespace).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        match word {
-            "" => Err(format!("{what} is missing")),
-            word => Ok(word),
-        }
-    }
-
-    /// What can belong to a name, which may be nothing.
-    fn name(&mut self) -> &'t str {
-        let belongs = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | ':');
-        let mut end = self.rest.find(|sign| !belongs(sign)).unwrap_or(self.rest.len());
-        // The minus of an arrow is none of a name.
-        if self.rest[end..].starts_with('>') && self.rest[..end].ends_with('-') {
-            end -= 1;
-        }
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        name
-    }
-
-    /// `"text"`; two quotation marks inside stand for one.
-    fn string(&mut self, what: &str) -> Result<String, String> {
-        self.string_if_any()?
-            .ok_or_else(|| format!("{what} is missing, in quotation marks"))
-    }
-
-    fn string_if_any(&mut self) -> Result<Option<String>, String> {
-        if !self.takes("\"") {
-            return Ok(None);
-        }
-        let mut text = String::new();
-        loop {
-            let Some((before, after)) = self.rest.split_once('"') else {
-                return Err("a quotation mark is not closed".into());
-            };
-            text.push_str(before);
-            self.rest = after;
-            if !self.takes_at_once("\"") {
-                return Ok(Some(text));
-            }
-            text.push('"');
-        }
-    }
-
-    /// A text in quotation marks, or a word.
-    fn value(&mut self, what: &str) -> Result<String, String> {
-        match self.string_if_any()? {
-            Some(text) => Ok(text),
-            None => Ok(self.word(what)?.to_owned()),
-        }
-    }
-
-    /// `35-37` or `6`.
-    fn range(&mut self) -> Result<(usize, usize), String> {
-        let written = self.name();
-        let (first, last) = written.split_once('-').unwrap_or((written, written));
-        match (first.parse(), last.parse()) {
-            (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
-            _ => Err(format!("{written:?} is no range of characters, such as 35-37")),
-        }
     }
 }

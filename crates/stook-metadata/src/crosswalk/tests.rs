@@ -50,6 +50,10 @@ fn fields_subfields_and_characters_are_found_in_their_order() {
         "<title>Die Karten :</title><title>R &amp; D /</title>"
     );
     assert_eq!(to_dc("65X$* -> subject first"), "<subject>Maps</subject>");
+    assert_eq!(to_dc("65X$a -> subject rest"), "<subject>Karte</subject>");
+    assert_eq!(to_dc("65X$a -> subject last"), "<subject>Karte</subject>");
+    assert_eq!(to_dc("65X => subject first\n  $a -> ."), "<subject>Maps</subject>");
+    assert_eq!(to_dc("65X => subject rest\n  $a -> ."), "<subject>Karte</subject>");
     assert_eq!(to_dc("008/35-37 -> language"), "<language>ger</language>");
     assert_eq!(to_dc("leader/6 -> type"), "<type>a</type>");
     assert_eq!(to_dc("100 -> creator"), "<creator>Müller, Anna,1950-</creator>");
@@ -102,6 +106,10 @@ fn values_are_changed_in_the_order_that_is_written() {
         to_dc("650$a -> subject replace \"a\" \"o\" last upper"),
         "<subject>KORTE</subject>"
     );
+    assert_eq!(
+        to_dc("856$u, 650$a -> identifier without \"HTTP://\" | \"https://\""),
+        "<identifier>example.org/1</identifier><identifier>Maps</identifier><identifier>Karte</identifier>"
+    );
     assert_eq!(to_dc("245$a, 245$a -> title distinct"), "<title>Die Karten :</title>");
     assert_eq!(
         to_dc("300$a -> format default \"unknown\"\n245$a -> title first")
@@ -130,6 +138,119 @@ fn tables_translate_and_drop_or_keep_the_rest() {
 }
 
 #[test]
+fn rows_with_a_star_are_patterns_for_what_is_no_row_itself() {
+    let kinds = "table kinds\n  \"https://doi.org/*\" -> doi\n  \"http*\" -> url\n  \"*:*\" -> *\n  x -> y\n";
+    let kind = |value: &str| {
+        let record = format!(
+            "<oai_dc:dc xmlns:oai_dc='http://www.openarchives.org/OAI/2.0/oai_dc/' \
+             xmlns='http://purl.org/dc/elements/1.1/'><identifier>{value}</identifier></oai_dc:dc>"
+        );
+        mapped_from(
+            "oai_dc",
+            "mods",
+            &format!("{kinds}identifier -> identifier table kinds"),
+            &record,
+        )
+    };
+    assert_eq!(kind("https://doi.org/10.1/x"), "<identifier>doi</identifier>");
+    assert_eq!(kind("HTTP://x"), "<identifier>url</identifier>");
+    assert_eq!(kind("urn:x"), "<identifier>urn:x</identifier>");
+    assert_eq!(kind("x"), "<identifier>y</identifier>");
+    assert_eq!(kind("z"), "");
+}
+
+#[test]
+fn punctuation_dates_and_what_does_not_sort_are_told_apart() {
+    assert_eq!(
+        to_dc("245$ab -> title chop"),
+        "<title>Die Karten</title><title>R &amp; D</title>"
+    );
+    assert_eq!(
+        to_dc("008/7-10, 100$d -> date year"),
+        "<date>2024</date><date>1950</date>"
+    );
+    assert_eq!(to_dc("245$a, 856$u, 008/0-14 -> date date"), "<date>2024</date>");
+    assert_eq!(
+        mapped_from(
+            "marc21",
+            "mods",
+            "245 => titleInfo\n  $a -> nonSort take @ind2\n  $a -> title skip @ind2 chop\n  $a -> note take @ind1",
+            MARC
+        ),
+        "<titleInfo><nonSort>Die</nonSort><title>Karten</title><note>D</note></titleInfo>"
+    );
+    let marked = MARC.replace("Die Karten", "\u{98}Die \u{9c}Karten");
+    assert_eq!(
+        mapped_from("marc21", "oai_dc", "245$a -> title chop", &marked),
+        "<dc:title>Die Karten</dc:title>",
+        "marks that only MARC knows do not leave it"
+    );
+}
+
+#[test]
+fn characters_are_counted_from_the_first_blank_on() {
+    let record = MARC.replace("00000nam", "     nam");
+    assert_eq!(
+        mapped_from("marc21", "oai_dc", "leader/6 -> type", &record),
+        "<dc:type>a</dc:type>"
+    );
+    assert_eq!(
+        to_dc("008[./6=\"s\"]/7-10, 008[./6=\"m\"]/0-5 -> date"),
+        "<date>2024</date>"
+    );
+    let spread = MARC.replace("<leader>00000nam", "<leader>\n    00000nam");
+    assert_eq!(
+        mapped_from("marc21", "oai_dc", "leader => type\n  ./6 -> .", &spread),
+        "<dc:type>a</dc:type>"
+    );
+}
+
+#[test]
+fn without_what_is_required_nothing_is_made() {
+    let rules = "100 => creator\n  $a -> .\n650 => subject\n  $a -> .\n  $2 -> . as \" ({})\" required";
+    assert_eq!(
+        to_dc(rules),
+        "<creator>Müller, Anna,</creator><subject>Karte (gnd)</subject>"
+    );
+    assert_eq!(to_dc("245$a -> title\n300$a -> format required"), "");
+    assert_eq!(to_dc("245$a -> title\n300 => format required\n  $a -> ."), "");
+    assert_eq!(
+        to_dc("245$a -> title\n. => .\n  650$a -> subject\n  300$a -> format required"),
+        "<title>Die Karten :</title>"
+    );
+    assert_eq!(
+        to_dc("300$a -> format default \"?\" required\n245$b -> title"),
+        "<format>?</format><title>R &amp; D /</title>"
+    );
+}
+
+#[test]
+fn fields_of_marc_are_made_by_their_tags() {
+    let record = "<oai_dc:dc xmlns:oai_dc='http://www.openarchives.org/OAI/2.0/oai_dc/' \
+                  xmlns='http://purl.org/dc/elements/1.1/'><title>A</title><publisher>P</publisher>\
+                  <date>2024</date></oai_dc:dc>";
+    let rules = "
+\"     nam a22     3u 4500\" -> leader
+\"x 1\"     -> 001
+title     -> 245[@ind1=\"0\"][@ind2=\"0\"]$a
+. => 264[@ind2=\"1\"]
+    publisher -> $b
+    date      -> $c
+date      -> 500$a
+date      -> 650/@ind1
+";
+    assert_eq!(
+        mapped_from("oai_dc", "marc21", rules, record),
+        "<leader>     nam a22     3u 4500</leader><controlfield tag=\"001\">x 1</controlfield>\
+         <datafield tag=\"245\" ind1=\"0\" ind2=\"0\"><subfield code=\"a\">A</subfield></datafield>\
+         <datafield tag=\"264\" ind1=\" \" ind2=\"1\"><subfield code=\"b\">P</subfield>\
+         <subfield code=\"c\">2024</subfield></datafield>\
+         <datafield tag=\"500\" ind1=\" \" ind2=\" \"><subfield code=\"a\">2024</subfield></datafield>\
+         <datafield tag=\"650\" ind1=\"2024\" ind2=\" \"/>"
+    );
+}
+
+#[test]
 fn constants_stand_where_there_is_something_to_say() {
     assert_eq!(
         to_dc("\"Bibliothek\" -> publisher\n245$b -> title"),
@@ -139,6 +260,16 @@ fn constants_stand_where_there_is_something_to_say() {
         to_dc("\"Bibliothek\" -> publisher"),
         "",
         "a record of nothing but constants says nothing"
+    );
+    assert_eq!(
+        to_dc("300$a -> format default \"unknown\""),
+        "",
+        "nor does one of defaults"
+    );
+    let wrapped = ". => physicalDescription\n  300$a -> form default \"?\"\n245$a -> note chop";
+    assert_eq!(
+        mapped_from("marc21", "mods", wrapped, MARC),
+        "<physicalDescription><form>?</form></physicalDescription><note>Die Karten</note>"
     );
 }
 
@@ -218,6 +349,11 @@ fn mistakes_are_told_with_their_line_and_what_to_try() {
         ("map marc21 to oai_dc\n008/37-35 -> language", 2, "range of characters"),
         ("map marc21 to oai_dc\n\"x\" => title", 2, "after a constant"),
         ("map oai_dc to mods\ntitle -> *", 2, "could be made"),
+        ("map oai_dc to marc21\ntitle -> title", 2, "no field to be made"),
+        ("map oai_dc to marc21\ntitle -> 24X$a", 2, "no field to be made"),
+        ("map oai_dc to marc21\ntitle -> 245$ab", 2, "one subfield"),
+        ("map marc21 to mods\n245$a -> note take", 2, "is no field"),
+        ("map marc21 to mods\n008[./x=\"s\"] -> note", 2, "range of characters"),
         ("map oai_dc to mods\n -> note", 2, "name is missing"),
         ("map oai_dc to mods\ntitle -> note when", 2, "name is missing"),
         (

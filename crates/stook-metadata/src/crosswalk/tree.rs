@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::is_marc_namespace;
 use crate::fault::{Fault, Problem, short};
 use crate::fragment::{MAX_DEPTH, split};
 use crate::namespaces::Namespaces;
@@ -119,24 +120,50 @@ impl<'a> Element<'a> {
         self.attributes.iter().find(is_it).map(|attribute| &*attribute.value)
     }
 
-    /// All text in it. What is broken into lines only because the XML is comes as one line.
+    /// All text in it. What is broken into lines only because the XML is comes as one line, and blanks at the ends
+    /// are dropped; not in the fixed fields of MARC, where every blank has its place.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
+        if self.is_fixed_field() {
+            return self.exact_text();
+        }
         match &self.children[..] {
             [] => Cow::Borrowed(""),
             [Child::Text(text)] => in_one_line(text),
-            _ => {
-                let mut all = String::new();
-                self.gather(&mut all);
-                Cow::Owned(in_one_line(&all).into_owned())
-            }
+            _ => Cow::Owned(in_one_line(&self.all_text()).into_owned()),
         }
+    }
+
+    /// All text in it with the blanks at its ends, so that characters can be counted; without them only where the
+    /// text is broken into lines.
+    #[must_use]
+    pub fn exact_text(&self) -> Cow<'_, str> {
+        let text = match &self.children[..] {
+            [Child::Text(text)] => Cow::Borrowed(&**text),
+            _ => Cow::Owned(self.all_text()),
+        };
+        match text.contains(['\n', '\r']) {
+            true => Cow::Owned(in_one_line(&text).into_owned()),
+            false => text,
+        }
+    }
+
+    fn is_fixed_field(&self) -> bool {
+        matches!(self.local, "leader" | "controlfield") && is_marc_namespace(&self.namespace)
+    }
+
+    fn all_text(&self) -> String {
+        let mut all = String::new();
+        self.gather(&mut all);
+        all
     }
 
     fn gather(&self, all: &mut String) {
         for child in &self.children {
             match child {
                 Child::Text(text) => all.push_str(text),
+                // Such as br in a description: what is on both sides are two words.
+                Child::Element(element) if element.children.is_empty() => all.push('\n'),
                 Child::Element(element) => element.gather(all),
             }
         }
