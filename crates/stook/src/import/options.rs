@@ -5,6 +5,7 @@ use stook_metadata::Formats;
 use stook_oai::{MetadataPrefix, OaiNamespace};
 
 use super::fields::Fields;
+use super::marc::MarcOptions;
 
 /// The largest record that is believed, unless told otherwise.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
@@ -26,6 +27,8 @@ pub struct Options {
     pub fields: Fields,
     /// What separates several values in one cell of a table; nothing if empty.
     pub separator: String,
+    /// What MARC is like.
+    pub marc: MarcOptions,
     /// A record larger than this is rejected without being read.
     pub max_record_bytes: usize,
 }
@@ -42,6 +45,7 @@ impl Options {
             encoding: None,
             fields: Fields::default(),
             separator: "|".to_owned(),
+            marc: MarcOptions::default(),
             max_record_bytes: MAX_RECORD_BYTES,
         }
     }
@@ -60,16 +64,19 @@ pub enum Shape {
     Xml,
     /// XML, of which only OAI-PMH records are taken.
     Oai,
+    /// MARC in ISO 2709.
+    Marc,
 }
 
 impl Shape {
     /// Every shape with the name people give it.
-    pub const NAMES: [(&'static str, Shape); 5] = [
+    pub const NAMES: [(&'static str, Shape); 6] = [
         ("jsonl", Shape::JsonLines),
         ("csv", Shape::Csv),
         ("tsv", Shape::Tsv),
         ("xml", Shape::Xml),
         ("oai", Shape::Oai),
+        ("marc", Shape::Marc),
     ];
 
     /// The shape of this name.

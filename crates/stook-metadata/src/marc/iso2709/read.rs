@@ -95,7 +95,7 @@ struct Located {
 /// Finds the fields: by the directory where all of it agrees with the marks, and otherwise by the marks, one for each
 /// entry of the directory.
 fn locate(directory: &[u8], data: &[u8]) -> Result<Vec<Located>, Defect> {
-    if directory.len() % ENTRY != 0 {
+    if !directory.len().is_multiple_of(ENTRY) {
         return Err(Defect::at(Leader::LENGTH, Trouble::BrokenDirectory(directory.len())));
     }
     let mut fields = Vec::with_capacity(directory.len() / ENTRY);

@@ -49,7 +49,9 @@ fn append(record: &Record<'_>, dialect: Dialect, out: &mut Vec<u8>) -> Result<()
     leader.set(0, format!("{length:05}").as_bytes());
     leader.set(10, b"22");
     leader.set(12, format!("{base:05}").as_bytes());
-    leader.set(20, if dialect == Dialect::Marc21 { b"4500" } else { b"450 " });
+    if !leader.as_str()[20..].starts_with("450") {
+        leader.set(20, if dialect == Dialect::Marc21 { b"4500" } else { b"450 " });
+    }
     out.extend_from_slice(leader.as_str().as_bytes());
     for (index, field) in record.fields.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(fields.len());
