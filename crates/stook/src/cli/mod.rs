@@ -11,6 +11,7 @@ mod harvest;
 mod import;
 mod init;
 mod man;
+mod marc;
 mod migrate;
 mod output;
 mod progress;
