@@ -217,7 +217,7 @@ mod marc {
 
     fn field() -> impl Strategy<Value = Field<'static>> {
         let control = ("00[1-9A-Za-z]", text()).prop_map(|(tag, value)| Field::Control {
-            tag: Tag::parse(tag.as_bytes()).unwrap(),
+            tag: Tag::parse(tag.as_bytes()).expect("a tag"),
             value,
         });
         let subfield = ("[!-?A-Z\\[-{}~]", text()).prop_map(|(code, value)| Subfield {
@@ -227,8 +227,8 @@ mod marc {
         let subfields = prop::collection::vec(subfield, 1..5);
         let data = ("[1-9][0-9]{2}|[A-Z]{3}|[a-z]{3}|0[1-9][0-9]", "[0-9a-z ]{2}", subfields).prop_map(
             |(tag, indicators, subfields)| Field::Data {
-                tag: Tag::parse(tag.as_bytes()).unwrap(),
-                indicators: indicators.as_bytes().try_into().unwrap(),
+                tag: Tag::parse(tag.as_bytes()).expect("a tag"),
+                indicators: indicators.as_bytes().try_into().expect("two indicators"),
                 subfields,
             },
         );

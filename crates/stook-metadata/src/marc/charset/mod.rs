@@ -1,6 +1,6 @@
 //! The character sets of MARC: bytes of one value in, text out.
 //!
-//! [`codes`] is the table of everything that is not ASCII. MARC-8 and ISO 5426 write a mark before its letter, Unicode
+//! [`codes()`] is the table of everything that is not ASCII. MARC-8 and ISO 5426 write a mark before its letter, Unicode
 //! after it; both together leave as one character where Unicode has one.
 
 mod codes;

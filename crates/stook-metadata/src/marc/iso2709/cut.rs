@@ -21,7 +21,7 @@ pub enum Cut {
 
 /// The next piece of a stream, which begins between two records. `at_end` says that no bytes come after these.
 ///
-/// What is called a record may be damaged; [`super::read`] says so.
+/// What is called a record may be damaged; [`super::read()`] says so.
 #[must_use]
 pub fn next(bytes: &[u8], at_end: bool) -> Cut {
     match between(bytes, at_end) {
