@@ -18,7 +18,7 @@ fuzz_target!(|file: &[u8]| {
         return;
     };
     let options = Options::new(namespace);
-    for name in [None, Some("table.csv")] {
+    for name in [None, Some("table.csv"), Some("catalogue.mrc")] {
         let drafts = draft(name, &mut &*file, &options);
         let slowly = draft(name, &mut OneByOne(file), &options);
         assert_eq!(drafts, slowly, "how bytes arrive must not matter");

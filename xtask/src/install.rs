@@ -64,7 +64,14 @@ const TEST_TOOLS: &[Tool] = &[
         probe: &["perl", "-MHTTP::OAI", "-e", "1"],
         packages: &["libhttp-oai-perl"],
     },
+    YAZ,
 ];
+
+const YAZ: Tool = Tool {
+    what: "yaz, whose reading of MARC ours is compared with",
+    probe: &["yaz-marcdump", "-V"],
+    packages: &["yaz"],
+};
 
 const FUZZ_TOOLS: &[Tool] = &[Tool {
     what: "a C++ compiler, which builds libFuzzer",
@@ -199,6 +206,14 @@ fn install_peers() -> Result<()> {
 /// When something is missing and cannot be installed.
 pub(crate) fn for_fuzz() -> Result<()> {
     install_tools(FUZZ_TOOLS)
+}
+
+/// What `cargo xtask interop marc` needs.
+///
+/// # Errors
+/// When it is missing and cannot be installed.
+pub(crate) fn for_marc() -> Result<()> {
+    install_tools(&[YAZ])
 }
 
 /// What `cargo xtask schemas` needs.

@@ -1,5 +1,5 @@
 //! Harvests with real clients and compares what they end with to the store;
-//! `servers` is the other direction.
+//! `servers` is the other direction, and `marc` compares with yaz.
 //!
 //! What enters is the release binary. Each client harvests the demo and a
 //! repository of 10,000 records with deletions and sets three levels deep, kept
@@ -7,6 +7,7 @@
 //! differences, none if all is well. `stook export` says what is right.
 
 mod given;
+mod marc;
 mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,21 +72,28 @@ struct Selection {
     expected: Vec<String>,
 }
 
-/// `cargo xtask interop [CLIENT|SERVER]…`.
+/// `cargo xtask interop [CLIENT|SERVER|marc]…`.
 ///
 /// # Errors
 /// When a client ends with another list than the store's, or our harvester
 /// with another than a server's.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    install::for_tests()?;
+    match arguments {
+        [only] if only == "marc" => install::for_marc()?,
+        _ => install::for_tests()?,
+    }
     let known: Vec<&str> = HARVESTERS
         .iter()
         .map(|harvester| harvester.name)
         .chain(servers::names())
+        .chain(["marc"])
         .collect();
     for name in arguments {
         if !known.contains(&name.as_str()) {
-            bail!("there is no client or server `{name}`. Try: {}", known.join(", "));
+            bail!(
+                "there is no client, server or format `{name}`. Try: {}",
+                known.join(", ")
+            );
         }
     }
     let is_chosen = |name: &str| arguments.is_empty() || arguments.iter().any(|chosen| chosen == name);
@@ -103,7 +111,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         harvest_generated(&binary, &folder, Some(&database.url()), &chosen)?;
     }
     let chosen: Vec<&str> = servers::names().filter(|name| is_chosen(name)).collect();
-    servers::run(&binary, scratch.path(), &chosen)
+    servers::run(&binary, scratch.path(), &chosen)?;
+    if is_chosen("marc") {
+        marc::run(&binary, scratch.path())?;
+    }
+    Ok(())
 }
 
 fn harvest_demo(binary: &Path, scratch: &Path, harvesters: &[&Harvester]) -> Result<()> {

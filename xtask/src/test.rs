@@ -61,7 +61,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "interop",
-        what: "real harvesters end with what the store holds, ours with what real servers hold",
+        what: "real harvesters end with what the store holds, ours with what real servers hold, MARC with what yaz reads",
         run: || interop::run(&[]),
     },
     Step {

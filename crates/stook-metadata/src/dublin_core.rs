@@ -259,7 +259,7 @@ impl<'a> DublinCore<'a> {
 }
 
 /// Appends a value that was cleaned so that it is safe between two tags.
-fn push_escaped(out: &mut String, value: &str) {
+pub(crate) fn push_escaped(out: &mut String, value: &str) {
     let mut rest = value;
     while let Some(at) = find(rest.as_bytes(), |byte| matches!(byte, b'&' | b'<' | b'>')) {
         out.push_str(&rest[..at]);

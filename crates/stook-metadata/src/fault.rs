@@ -8,6 +8,8 @@ use std::fmt;
 
 use stook_oai::Excerpt;
 
+use crate::marc::Defect;
+
 /// The first thing wrong with a piece of XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -151,6 +153,9 @@ pub enum Problem {
     /// In oai_dc: an xml:lang that is not a language tag.
     #[error("xml:lang={} is not a language tag such as \"de\" or \"sr-Cyrl\"", Excerpt(.0))]
     BadLanguage(String),
+    /// In MARCXML: what its schema does not allow.
+    #[error("{0}")]
+    Marc(Defect),
 }
 
 /// A name for a message: whole if short, cut if somebody made it enormous.

@@ -151,7 +151,7 @@ impl Row {
 }
 
 const CERIF_ROOTS: &str = "Publication Product Patent Person OrgUnit Project Funding Equipment Event Service";
-const MARC: &str = "http://www.loc.gov/MARC21/slim";
+const MARC: &str = crate::marc::MARCXML_NAMESPACE;
 const MARC_SCHEMA: &str = "http://www.loc.gov/standards/marcxml/schema/MARC21slim.xsd";
 const DIDL: &str = "urn:mpeg:mpeg21:2002:02-DIDL-NS";
 const DIDL_SCHEMA: &str = "http://standards.iso.org/ittf/PubliclyAvailableStandards/MPEG-21_schema_files/did/didl.xsd";

@@ -8,6 +8,7 @@
 //!
 //! * [`mod@format`]: the well-known formats, and those of one's own;
 //! * [`dublin_core`]: unqualified Dublin Core from values;
+//! * [`marc`]: MARC 21 and UNIMARC, in ISO 2709 and in XML;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
 //! * [`scan`]: the strict XML scanner underneath it.
@@ -19,6 +20,7 @@ pub mod fault;
 mod find;
 pub mod format;
 pub mod fragment;
+pub mod marc;
 pub mod namespaces;
 pub mod scan;
 

@@ -181,3 +181,178 @@ fn no_bytes_make_the_check_panic() {
         let _ = check(&String::from_utf8_lossy(&bytes), &oai_dc());
     });
 }
+
+/// What must hold for any record of MARC.
+mod marc {
+    use std::borrow::Cow;
+
+    use proptest::prelude::*;
+    use stook_metadata::marc::iso2709::{self, Cut, Reading};
+    use stook_metadata::marc::{Charset, Dialect, Field, Leader, Record, Subfield, Tag, oai_marc, xml};
+    use stook_metadata::{Formats, check};
+
+    const SCHEMA: &str = "http://www.loc.gov/standards/marcxml/schema/MARC21slim.xsd";
+
+    /// Text without the separators of ISO 2709 and without what XML cannot carry unchanged.
+    fn text() -> impl Strategy<Value = Cow<'static, str>> {
+        let odd = prop::sample::select(vec![
+            "é",
+            "e\u{301}",
+            "Книга",
+            "中",
+            "&",
+            "<",
+            ">",
+            "\"",
+            "\u{1F600}",
+            "a",
+            " ",
+            "4500",
+        ]);
+        prop_oneof![
+            "[ -~]{0,20}".prop_map(Cow::Owned),
+            prop::collection::vec(odd, 0..8).prop_map(|pieces| Cow::Owned(pieces.concat())),
+        ]
+    }
+
+    fn field() -> impl Strategy<Value = Field<'static>> {
+        let control = ("00[1-9A-Za-z]", text()).prop_map(|(tag, value)| Field::Control {
+            tag: Tag::parse(tag.as_bytes()).expect("a tag"),
+            value,
+        });
+        let subfield = ("[!-?A-Z\\[-{}~]", text()).prop_map(|(code, value)| Subfield {
+            code: code.as_bytes()[0],
+            value,
+        });
+        let subfields = prop::collection::vec(subfield, 1..5);
+        let data = ("[1-9][0-9]{2}|[A-Z]{3}|[a-z]{3}|0[1-9][0-9]", "[0-9a-z ]{2}", subfields).prop_map(
+            |(tag, indicators, subfields)| Field::Data {
+                tag: Tag::parse(tag.as_bytes()).expect("a tag"),
+                indicators: indicators.as_bytes().try_into().expect("two indicators"),
+                subfields,
+            },
+        );
+        prop_oneof![1 => control, 4 => data]
+    }
+
+    fn record() -> impl Strategy<Value = Record<'static>> {
+        (
+            "[a-z ][a-z][a-z ]{2}",
+            "[a-z0-9 ]{3}",
+            prop::collection::vec(field(), 0..12),
+        )
+            .prop_map(|(status, levels, fields)| {
+                let mut leader = Leader::blank(Dialect::Marc21);
+                leader.set(5, status.as_bytes());
+                leader.set(17, levels.as_bytes());
+                Record { leader, fields }
+            })
+    }
+
+    /// Bytes made of what a reader of ISO 2709 looks for.
+    fn record_like() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = prop::sample::select(vec![
+            &b"00108nam a2200061 a 4500"[..],
+            b"00108nam  2200061   450 ",
+            b"001000700000",
+            b"245003100007",
+            b"650999999999",
+            b"\x1E",
+            b"\x1D",
+            b"\x1F",
+            b"\x1Fa",
+            b"10",
+            b"map-1 ",
+            b"\xE8u",
+            b"\x1B(N",
+            b"\x1B$1!0!",
+            b"\xDD\xDE",
+            "é".as_bytes(),
+            b"\xFF",
+            b"\n",
+            b"     ",
+            b"&#x41;",
+        ]);
+        prop::collection::vec(pieces, 0..20).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn what_is_written_as_iso_2709_is_read_again(record in record()) {
+            let mut bytes = Vec::new();
+            iso2709::write(&record, Dialect::Marc21, &mut bytes).unwrap();
+            prop_assert_eq!(iso2709::next(&bytes, true), Cut::Record(bytes.len()));
+            let again = iso2709::read(&bytes, Reading::default()).unwrap();
+            prop_assert_eq!(&again.fields, &record.fields);
+            prop_assert_eq!(&again.leader.as_str()[5..12], &record.leader.as_str()[5..12]);
+            let mut twice = Vec::new();
+            iso2709::write(&again, Dialect::Marc21, &mut twice).unwrap();
+            prop_assert_eq!(twice, bytes);
+        }
+
+        #[test]
+        fn what_is_written_as_marcxml_is_valid_and_read_again(mut record in record()) {
+            let written = xml::write(&record, Dialect::Marc21, SCHEMA).unwrap();
+            let formats = Formats::default();
+            let marc21 = formats.by_prefix("marc21").unwrap();
+            prop_assert_eq!(check(&written.xml, marc21), Ok(written.xml.clone()));
+            // Control fields come first there.
+            record.fields.sort_by_key(|field| matches!(field, Field::Data { .. }));
+            prop_assert_eq!(xml::read(&written.xml).unwrap(), record);
+        }
+
+        #[test]
+        fn oai_marc_carries_what_it_can(record in record()) {
+            if let Ok(written) = oai_marc::write(&record, SCHEMA) {
+                let mut fields = record.fields.clone();
+                fields.sort_by_key(|field| matches!(field, Field::Data { .. }));
+                prop_assert_eq!(oai_marc::read(&written.xml).unwrap().fields, fields);
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in prop_oneof![record_like(), prop::collection::vec(any::<u8>(), 0..200)]) {
+            for dialect in [Dialect::Marc21, Dialect::Unimarc] {
+                for charset in [None, Some(Charset::Utf8), Some(Charset::Marc8), Some(Charset::Iso5426)] {
+                    if let Ok(record) = iso2709::read(&bytes, Reading { dialect, charset }) {
+                        let mut again = Vec::new();
+                        iso2709::write(&record, dialect, &mut again).unwrap();
+                        let _ = oai_marc::write(&record, SCHEMA);
+                        if let Ok(written) = xml::write(&record, dialect, SCHEMA) {
+                            xml::read(&written.xml).unwrap();
+                        }
+                    }
+                }
+            }
+            let _ = xml::read(&String::from_utf8_lossy(&bytes));
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                match iso2709::next(rest, true) {
+                    Cut::Between(length) | Cut::Record(length) => rest = &rest[length..],
+                    Cut::Unfinished => panic!("nothing comes after the end"),
+                }
+            }
+        }
+
+        #[test]
+        fn however_bytes_come_they_are_cut_alike(bytes in record_like(), seed in 1usize..40) {
+            let cut = |step: usize| {
+                let (mut ends, mut start, mut end) = (Vec::new(), 0, 0);
+                while start < bytes.len() {
+                    match iso2709::next(&bytes[start..end], end == bytes.len()) {
+                        Cut::Between(length) => start += length,
+                        Cut::Record(length) => {
+                            start += length;
+                            ends.push(start);
+                        }
+                        Cut::Unfinished => end = (end + step).min(bytes.len()),
+                    }
+                }
+                ends
+            };
+            prop_assert_eq!(cut(seed), cut(usize::MAX >> 1));
+        }
+    }
+}

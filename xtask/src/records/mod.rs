@@ -5,6 +5,7 @@
 //! machine and every peer sees the same repository. Nothing here reads a clock
 //! or the system's randomness.
 
+pub(crate) mod marc;
 mod words;
 
 use std::io::{self, Write};

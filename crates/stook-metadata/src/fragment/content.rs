@@ -1,6 +1,6 @@
 //! What may stand inside a record, beyond being XML.
 //!
-//! Only `oai_dc` is small enough to be held to its whole schema here; other
+//! `oai_dc` and MARCXML are small enough to be held to their schema here; other
 //! formats are asked for the right root.
 
 use stook_oai::Excerpt;
@@ -8,9 +8,11 @@ use stook_oai::Excerpt;
 use crate::dublin_core::{DC_NAMESPACE, Element, Language, OAI_DC_NAMESPACE};
 use crate::fault::{Problem, short};
 use crate::format::Format;
+use crate::marc::MARCXML_NAMESPACE;
 use crate::namespaces::XSI;
 use crate::scan::{Attribute, is_space, unescape};
 
+use super::marc::Marc;
 use super::walk::{declared_prefix, split};
 
 /// The namespace of the protocol itself, which a payload may not use.
@@ -22,6 +24,8 @@ pub(super) enum Content<'c> {
     Root(&'c Format),
     /// A record of `oai_dc`.
     DublinCore(&'c Format),
+    /// A record of MARCXML, under whichever prefix.
+    Marc(&'c Format, Marc),
     /// An about container.
     About,
 }
@@ -42,6 +46,8 @@ impl<'c> Content<'c> {
     pub(super) fn of(format: &'c Format) -> Self {
         if format.namespace == OAI_DC_NAMESPACE {
             Self::DublinCore(format)
+        } else if format.namespace == MARCXML_NAMESPACE && format.accepts_root(MARCXML_NAMESPACE, "record") {
+            Self::Marc(format, Marc::default())
         } else {
             Self::Root(format)
         }
@@ -58,6 +64,8 @@ impl<'c> Content<'c> {
             }
             (Self::DublinCore(_), 1) => dublin_core_element(node),
             (Self::DublinCore(_), _) => Err(Problem::NestedElement(short(node.name))),
+            (Self::Marc(format, _), 0) => root_of(format, node),
+            (Self::Marc(_, marc), _) => marc.element(node),
             (Self::About, 0) if matches!(node.namespace, "" | OAI_PMH_NAMESPACE) => {
                 Err(Problem::NoNamespace(short(node.name)))
             }
@@ -71,6 +79,15 @@ impl<'c> Content<'c> {
             Self::DublinCore(_) if depth == 1 && !unescape(raw).bytes().all(is_space) => {
                 Err(Problem::TextBetweenElements)
             }
+            Self::Marc(_, marc) => marc.text(raw, depth),
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of the element that stood inside `depth` others.
+    pub(super) fn end(&self, depth: usize) -> Result<(), Problem> {
+        match self {
+            Self::Marc(_, marc) => marc.end(depth),
             _ => Ok(()),
         }
     }

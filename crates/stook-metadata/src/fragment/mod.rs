@@ -11,6 +11,7 @@
 //! ever expanded.
 
 mod content;
+mod marc;
 mod root;
 mod walk;
 
@@ -28,8 +29,9 @@ pub use walk::{MAX_DEPTH, MAX_NAMESPACES};
 ///
 /// # Errors
 ///
-/// The first fault: not well-formed, another root, or for `oai_dc` anything
-/// beside the fifteen elements.
+/// The first fault: not well-formed, another root, for `oai_dc` anything
+/// beside the fifteen elements, and for MARCXML what its schema forbids in
+/// leaders, tags, indicators and subfields.
 ///
 /// ```
 /// use stook_metadata::{check, well_known};

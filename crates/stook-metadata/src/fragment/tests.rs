@@ -288,3 +288,88 @@ fn a_root_outside_the_namespace_of_its_format_is_known() {
     let checked = check(xml, &format("qdc")).unwrap();
     assert!(checked.contains("\"http://purl.org/dc/terms/ http"), "{checked}");
 }
+
+const MARC_LEADER: &str = "<leader>00000nam a2200000 a 4500</leader>";
+
+fn marc(inside: &str) -> String {
+    format!("<record xmlns='http://www.loc.gov/MARC21/slim'>{inside}</record>")
+}
+
+fn marc_problem(inside: &str) -> String {
+    check(&marc(inside), &format("marcxml"))
+        .unwrap_err()
+        .problem
+        .to_string()
+}
+
+#[test]
+fn marcxml_is_held_to_its_schema() {
+    let good = format!(
+        "\n {MARC_LEADER}\n <controlfield tag='001' xml:space='preserve'>1</controlfield>\n \
+         <datafield tag='245' ind1='1' ind2=' '>\n <subfield code='a'>x</subfield>\n</datafield>\n"
+    );
+    for prefix in ["marc21", "marcxml", "marc"] {
+        check(&marc(&good), &format(prefix)).unwrap();
+    }
+    let prefixed = good.replace('<', "<m:").replace("<m:/", "</m:");
+    let prefixed = format!("<m:record xmlns:m='http://www.loc.gov/MARC21/slim'>{prefixed}</m:record>");
+    check(&prefixed, &format("marc21")).unwrap();
+}
+
+#[test]
+fn faults_of_marcxml_are_told_in_a_cataloguers_words() {
+    let field = |attributes: &str, inside: &str| format!("{MARC_LEADER}<datafield {attributes}>{inside}</datafield>");
+    let a = "<subfield code='a'>x</subfield>";
+    let twice = format!(
+        "{}<datafield tag='245' ind1='1' ind2='X'>{a}</datafield>",
+        field("tag='245' ind1='1' ind2='0'", a)
+    );
+    let cases = [
+        (String::new(), "the record has no leader"),
+        (a.to_owned(), "<subfield> may not stand here"),
+        (
+            "<leader>nam</leader>".to_owned(),
+            "the leader \"nam\" is not a MARC leader",
+        ),
+        (
+            MARC_LEADER.replace("nam", "n*m"),
+            "position 06 of the leader is '*'; allowed is a letter or a digit",
+        ),
+        (format!("{MARC_LEADER}{MARC_LEADER}"), "<leader> may not stand here"),
+        (
+            "<controlfield tag='001'>1</controlfield>".to_owned(),
+            "the record has no leader",
+        ),
+        (
+            twice,
+            "field 245, second occurrence: indicator 2 is \"X\"; allowed is a digit, a small letter or a blank",
+        ),
+        (field("tag='245' ind1='1'", a), "field 245: indicator 2 is \"\""),
+        (field("tag='24' ind1='1' ind2='0'", a), "\"24\" is not a tag"),
+        (
+            field("tag='001' ind1='1' ind2='0'", a),
+            "field 001: tags 001 to 009 belong on <controlfield>",
+        ),
+        (
+            field("tag='245' ind1='1' ind2='0'", ""),
+            "field 245: there is no subfield",
+        ),
+        (field("tag='245' ind1='1' ind2='0'", "x"), "text stands between"),
+        (
+            field("tag='245' ind1='1' ind2='0'", "<subfield code='ab'>x</subfield>"),
+            "field 245: the subfield code \"ab\"",
+        ),
+        (
+            format!(
+                "{}<controlfield tag='001'>1</controlfield>",
+                field("tag='245' ind1='1' ind2='0'", a)
+            ),
+            "<controlfield> may",
+        ),
+        (format!("{MARC_LEADER}<b xmlns='urn:b'/>"), "<b> may not stand here"),
+    ];
+    for (inside, complaint) in cases {
+        let found = marc_problem(&inside);
+        assert!(found.contains(complaint), "{inside}: {found}");
+    }
+}

@@ -157,17 +157,18 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
         if empty {
             self.forget_bindings();
+            self.end()
         } else {
             self.open.push(name);
+            Ok(())
         }
-        Ok(())
     }
 
     fn leave(&mut self, name: &'a str) -> Result<(), Fault> {
         match self.open.pop() {
             Some(open) if open == name => {
                 self.forget_bindings();
-                Ok(())
+                self.end()
             }
             open => {
                 let expected = short(open.unwrap_or_default());
@@ -177,6 +178,13 @@ impl<'a, 'c> Walk<'a, 'c> {
                 }))
             }
         }
+    }
+
+    /// The element inside those that are open has ended.
+    fn end(&self) -> Result<(), Fault> {
+        self.content
+            .end(self.open.len())
+            .map_err(|problem| self.fault_here(problem))
     }
 
     fn text(&self, raw: &str) -> Result<(), Fault> {

@@ -11,19 +11,22 @@ use stook_oai::response::{Echo, ResponseWriter, split_fragment};
 use stook_oai::{MetadataPrefix, SetSpec, UtcDatetime};
 use stook_store::{List, Position, Snapshot, Span, StoreError, StoredRecord};
 
+use super::marc::MarcFormat;
 use super::output::{Line, Output, OutputFormat};
 use super::session::{Place, Session};
 use super::{Ending, progress};
 
-/// Write records out, as JSON lines or as one OAI-PMH document
+/// Write records out, as JSON lines, as one OAI-PMH document or as MARC
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   stook export > records.jsonl
   stook export --format xml -o records.xml.gz
+  stook export --format marc -o catalogue.mrc
   stook export --set maps --from 2026-01-01 | jq -r .identifier
 
-What is exported can be imported again; datestamps are new then.")]
+What is exported can be imported again; datestamps are new then. MARC is written as ISO 2709 in UTF-8, without records
+that are deleted or too long for it; those that are too long are named, and the exit code is then 1.")]
 pub(super) struct Export {
     /// The form of the output
     #[arg(long, value_enum, default_value = "jsonl")]
@@ -31,7 +34,7 @@ pub(super) struct Export {
     /// File to write; .gz and .zst compress. Default: standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Metadata format; for JSON lines the default is all of them, for XML oai_dc
+    /// Metadata format; for JSON lines the default is all of them, for XML oai_dc, for MARC marc21
     #[arg(long)]
     prefix: Option<String>,
     /// Only records of this set
@@ -63,6 +66,7 @@ impl Export {
         };
         let mut out = Output::open(self.output.as_deref())?;
         let mut exported = 0;
+        let mut left_out = LeftOut::default();
         for prefix in self.prefixes(&session, &snapshot)? {
             let Some(list) = snapshot.list(session.repository, &prefix, set.as_ref())? else {
                 continue;
@@ -74,6 +78,14 @@ impl Export {
                 0
             });
             match self.format {
+                OutputFormat::Marc => {
+                    let formats = snapshot.formats(session.repository)?;
+                    let Some(format) = formats.iter().find(|format| format.prefix == prefix) else {
+                        continue;
+                    };
+                    let format = MarcFormat::of(format)?;
+                    left_out = write_marc(&mut snapshot, list, span, format, &mut out, &bar)?;
+                }
                 OutputFormat::Jsonl => write_json_lines(&mut snapshot, list, span, &prefix, &mut out, &bar)?,
                 OutputFormat::Xml => {
                     let request = ListRequest::Selection {
@@ -96,11 +108,18 @@ impl Export {
             bar.finish_and_clear();
             exported += total;
         }
+        exported -= left_out.deleted + left_out.unfit;
         out.finish()?;
         if let Some(path) = &self.output {
             eprintln!("Exported {exported} records to {}.", path.display());
         }
-        Ok(Ending::Fine)
+        if left_out.deleted > 0 {
+            eprintln!("Left out {} deleted records.", left_out.deleted);
+        }
+        Ok(match left_out.unfit {
+            0 => Ending::Fine,
+            _ => Ending::Findings,
+        })
     }
 
     fn prefixes(&self, session: &Session, snapshot: &Snapshot) -> Result<Vec<MetadataPrefix>> {
@@ -111,6 +130,12 @@ impl Export {
             .collect();
         match (&self.prefix, self.format) {
             (None, OutputFormat::Jsonl) => Ok(all),
+            (None, OutputFormat::Marc) if all.iter().any(|prefix| prefix.as_str() == "marc21") => {
+                Ok(vec![MetadataPrefix::parse("marc21")?])
+            }
+            (None, OutputFormat::Marc) => {
+                bail!("there are no records in the format marc21\nTry: --prefix with another format of MARC")
+            }
             (None, OutputFormat::Xml) => Ok(vec![MetadataPrefix::parse("oai_dc")?]),
             (Some(wanted), _) => match all.iter().find(|prefix| prefix.as_str() == wanted) {
                 Some(prefix) => Ok(vec![prefix.clone()]),
@@ -150,6 +175,55 @@ fn write_json_lines(
         })
     })?;
     failure.map_or(Ok(()), Err)
+}
+
+/// What an export had to leave out.
+#[derive(Clone, Copy, Default)]
+struct LeftOut {
+    /// Deleted records, of which there is nothing to write.
+    deleted: u64,
+    /// Records that the form cannot hold.
+    unfit: u64,
+}
+
+fn write_marc(
+    snapshot: &mut Snapshot,
+    list: List,
+    span: Span,
+    format: MarcFormat,
+    out: &mut Output,
+    bar: &indicatif::ProgressBar,
+) -> Result<LeftOut> {
+    let (mut fragment, mut bytes, mut failure) = (Vec::new(), Vec::new(), None);
+    let mut left_out = LeftOut::default();
+    snapshot.page(list, span, usize::MAX, |record| {
+        bar.inc(1);
+        if record.deleted {
+            left_out.deleted += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        fragment.clear();
+        record.append_content(&mut fragment)?;
+        let Some(content) = split_fragment(&fragment) else {
+            return Err(StoreError::Damaged(record.identifier.to_owned()));
+        };
+        bytes.clear();
+        if let Err(defect) = format.append(content.metadata, &mut bytes) {
+            left_out.unfit += 1;
+            eprintln!("left out: {}: {defect}", record.identifier);
+        }
+        Ok(match out.write_all(&bytes) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        })
+    })?;
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(left_out),
+    }
 }
 
 fn write_line(record: &StoredRecord<'_>, prefix: &MetadataPrefix, fragment: &[u8], out: &mut Output) -> Result<()> {

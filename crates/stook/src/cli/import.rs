@@ -6,11 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use stook_metadata::marc::Dialect;
 use stook_oai::MetadataPrefix;
 use stook_store::Importer;
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
+use crate::import::marc::{FieldName, MarcCharset};
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::web::landing::grouped;
 
@@ -27,12 +29,15 @@ What it reads, recognised by content, plain or compressed with gzip or zstd:
   XML          records of well-known formats (oai_dc, marc21, mods, …) or your own ([[format]]); the file name
                is the identifier, in collections the first dc:identifier or MARC field 001
   OAI-PMH      responses saved by any harvester
+  MARC         ISO 2709 (.mrc, .marc, .iso) in UTF-8 or MARC-8, published as marc21; with --marc unimarc, UNIMARC;
+               field 001 is the identifier (--id '035$a' for another), status d in the leader deletes
   folders, .zip, .tar of any of these
 
 Examples:
   stook import records.csv
   stook import --map Titel=title --map Verfasser=creator --separator ' / ' katalog.csv
   stook import --encoding windows-1250 stary.csv
+  stook import --id '035$a' catalogue.mrc
   stook import --sync export.jsonl.gz          also delete what is no longer in the file
   mysql-to-json | stook import -
 
@@ -42,7 +47,7 @@ pub(super) struct Import {
     /// Files, folders, archives; - is standard input
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<OsString>,
-    /// What the input is, where its content does not tell: jsonl, csv, tsv, xml or oai
+    /// What the input is, where its content does not tell: jsonl, csv, tsv, xml, oai or marc
     #[arg(long, value_name = "FORMAT", value_parser = shape)]
     format: Option<Shape>,
     /// Publish XML records in this metadata format, where several would fit
@@ -57,9 +62,15 @@ pub(super) struct Import {
     /// Separates several values in one cell of a table; empty for none
     #[arg(long, value_name = "TEXT", default_value = "|")]
     separator: String,
-    /// Encoding of text that is not UTF-8, such as windows-1252
+    /// Encoding of text that is not UTF-8, such as windows-1252; of MARC also marc8 and iso5426
     #[arg(long, value_name = "NAME", value_parser = encoding)]
-    encoding: Option<&'static encoding_rs::Encoding>,
+    encoding: Option<Encoding>,
+    /// The family of MARC records: marc21 or unimarc
+    #[arg(long, value_name = "FAMILY", default_value = "marc21", value_parser = dialect)]
+    marc: Dialect,
+    /// Field of a MARC record that names it: 001 unless told, or TAG$CODE for a subfield
+    #[arg(long, value_name = "FIELD", value_parser = field)]
+    id: Option<FieldName>,
     /// Records larger than this many megabytes are quarantined
     #[arg(long, value_name = "MB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
     max_record_megabytes: u32,
@@ -110,7 +121,13 @@ impl Import {
             bail!("the format {prefix} is not known\nTry: describe it in stook.toml under [[format]]");
         }
         options.shape = self.format;
-        options.encoding = self.encoding;
+        match self.encoding {
+            Some(Encoding::Text(encoding)) => options.encoding = Some(encoding),
+            Some(Encoding::Marc(charset)) => options.marc.charset = Some(charset),
+            None => {}
+        }
+        options.marc.dialect = self.marc;
+        options.marc.identifier = self.id;
         options.fields = Fields::new(self.map.iter().map(String::as_str), self.ignore_unknown)?;
         options.separator.clone_from(&self.separator);
         options.max_record_bytes = self.max_record_megabytes as usize * 1024 * 1024;
@@ -221,7 +238,27 @@ fn shape(name: &str) -> Result<Shape, String> {
     Shape::from_name(name).ok_or_else(|| format!("use one of {}", known.join(", ")))
 }
 
-fn encoding(name: &str) -> Result<&'static encoding_rs::Encoding, String> {
-    let known = encoding_rs::Encoding::for_label(name.as_bytes());
-    known.ok_or_else(|| "use a name such as utf-8, windows-1252, iso-8859-2 or utf-16le".to_owned())
+/// An encoding by its name: of any text, or of MARC only.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Text(&'static encoding_rs::Encoding),
+    Marc(MarcCharset),
+}
+
+fn encoding(name: &str) -> Result<Encoding, String> {
+    let text = encoding_rs::Encoding::for_label(name.as_bytes()).map(Encoding::Text);
+    let known = text.or_else(|| MarcCharset::from_name(name).map(Encoding::Marc));
+    known.ok_or_else(|| "use a name such as utf-8, windows-1252, iso-8859-2, utf-16le or marc8".to_owned())
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    match name.to_ascii_lowercase().as_str() {
+        "marc21" => Ok(Dialect::Marc21),
+        "unimarc" => Ok(Dialect::Unimarc),
+        _ => Err("use marc21 or unimarc".to_owned()),
+    }
+}
+
+fn field(name: &str) -> Result<FieldName, String> {
+    FieldName::parse(name).ok_or_else(|| "use a tag such as 001, or a subfield such as '035$a'".to_owned())
 }

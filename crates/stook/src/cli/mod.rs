@@ -13,6 +13,7 @@ mod harvest;
 mod import;
 mod init;
 mod man;
+mod marc;
 mod migrate;
 mod output;
 mod progress;

@@ -16,6 +16,8 @@ pub(super) enum OutputFormat {
     Jsonl,
     /// One OAI-PMH ListRecords document
     Xml,
+    /// MARC records in ISO 2709
+    Marc,
 }
 
 impl OutputFormat {
@@ -23,10 +25,10 @@ impl OutputFormat {
     pub(super) fn of_name(path: &Path) -> OutputFormat {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-        if name.ends_with(".xml") {
-            OutputFormat::Xml
-        } else {
-            OutputFormat::Jsonl
+        match name.rsplit_once('.') {
+            Some((_, "xml")) => OutputFormat::Xml,
+            Some((_, "mrc" | "marc")) => OutputFormat::Marc,
+            _ => OutputFormat::Jsonl,
         }
     }
 }

@@ -6,11 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use stook_metadata::{Format, Formats};
 use stook_oai::request::{ListRequest, Request};
 use stook_oai::response::{Echo, HeaderRef, RecordsWriter, ResponseWriter, content_fragment};
 use stook_oai::{Datestamp, Granularity, MetadataFormat, MetadataPrefix, Set};
 use stook_store::{Known, Outcome};
 
+use super::marc::MarcFormat;
 use super::output::{Line, Output, OutputFormat};
 use crate::harvest::ledger::Ledger;
 use crate::harvest::{Delivery, Harvested, Memory, Sink};
@@ -128,6 +130,24 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Deleted records have nothing to write; what ISO 2709 cannot hold is left out and named.
+    fn write_marc(&mut self, record: &Harvested, prefix: &MetadataPrefix) -> Result<()> {
+        let Some(metadata) = &record.metadata else {
+            return Ok(());
+        };
+        let known = Formats::default();
+        let format = known.by_prefix(prefix.as_str()).map(Format::metadata_format);
+        let format = format.map_or(Ok(MarcFormat::Marc21), |format| MarcFormat::of(&format))?;
+        let mut bytes = Vec::new();
+        if let Err(defect) = format.append(metadata, &mut bytes) {
+            eprintln!("left out: {}: {defect}", record.identifier.as_str());
+        }
+        self.out.write_all(&bytes)?;
+        Ok(())
+    }
+}
+
 impl Sink for Stream {
     fn deliver(&mut self, delivery: Delivery) -> Result<()> {
         let Some(prefix) = &delivery.prefix else { return Ok(()) };
@@ -138,6 +158,7 @@ impl Sink for Stream {
             match self.format {
                 OutputFormat::Jsonl => self.write_line(record, prefix)?,
                 OutputFormat::Xml => self.write_xml(record, prefix, &delivery.harvest_date)?,
+                OutputFormat::Marc => self.write_marc(record, prefix)?,
             }
             self.outcomes.push(if record.metadata.is_none() {
                 Outcome::Deleted

@@ -22,8 +22,8 @@ pub(super) enum Detected {
 const EMPTY: &str = "the file is empty";
 const ARRAY: &str = "this is one JSON array; records are read from JSON lines, one object per line. \
     Try: jq -c '.[]' FILE | stook import -";
-const UNKNOWN: &str = "this is not JSON lines, XML, or a table with a header row of known names. \
-    Try: --format jsonl, csv, tsv or xml";
+const UNKNOWN: &str = "this is not JSON lines, XML, MARC, or a table with a header row of known names. \
+    Try: --format jsonl, csv, tsv, xml or marc";
 
 /// Decides by the beginning of a text, which may be cut off in the middle of a character.
 pub(super) fn detect(beginning: &[u8], file_name: Option<&str>, options: &Options) -> Detected {

@@ -5,7 +5,7 @@
 //! 1. [`open`] goes through what was named (files, folders, zip, tar, standard input), undoes compression, and hands
 //!    on one stream of bytes per source;
 //! 2. [`source`] finds out what the stream is ([`encoding`], [`detect`]) and
-//! 3. cuts it at record boundaries ([`json_lines`], [`table`], [`xml`]) into [`Raw`] pieces, without holding more than
+//! 3. cuts it at record boundaries ([`json_lines`], [`table`], [`xml`], [`marc`]) into [`Raw`] pieces, without holding more than
 //!    one record that is too large to be believed;
 //! 4. [`Drafter`] turns a raw piece into [`Draft`]s: parsed, cleaned, checked, with its identifier;
 //! 5. [`run()`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
@@ -18,6 +18,7 @@ pub mod draft;
 pub mod encoding;
 pub mod fields;
 pub mod json_lines;
+pub mod marc;
 pub mod open;
 pub mod options;
 #[cfg(test)]

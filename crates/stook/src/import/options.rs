@@ -5,6 +5,7 @@ use stook_metadata::Formats;
 use stook_oai::{MetadataPrefix, OaiNamespace};
 
 use super::fields::Fields;
+use super::marc::MarcOptions;
 use crate::crosswalk::Crosswalks;
 
 /// The largest record that is believed, unless told otherwise.
@@ -29,6 +30,8 @@ pub struct Options {
     pub fields: Fields,
     /// What separates several values in one cell of a table; nothing if empty.
     pub separator: String,
+    /// What MARC is like.
+    pub marc: MarcOptions,
     /// A record larger than this is rejected without being read.
     pub max_record_bytes: usize,
 }
@@ -46,6 +49,7 @@ impl Options {
             encoding: None,
             fields: Fields::default(),
             separator: "|".to_owned(),
+            marc: MarcOptions::default(),
             max_record_bytes: MAX_RECORD_BYTES,
         }
     }
@@ -64,16 +68,19 @@ pub enum Shape {
     Xml,
     /// XML, of which only OAI-PMH records are taken.
     Oai,
+    /// MARC in ISO 2709.
+    Marc,
 }
 
 impl Shape {
     /// Every shape with the name people give it.
-    pub const NAMES: [(&'static str, Shape); 5] = [
+    pub const NAMES: [(&'static str, Shape); 6] = [
         ("jsonl", Shape::JsonLines),
         ("csv", Shape::Csv),
         ("tsv", Shape::Tsv),
         ("xml", Shape::Xml),
         ("oai", Shape::Oai),
+        ("marc", Shape::Marc),
     ];
 
     /// The shape of this name.

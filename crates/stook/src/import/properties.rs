@@ -64,6 +64,12 @@ fn input_like() -> impl Strategy<Value = Vec<u8>> {
         b"\xC3",
         b"\0",
         b"\x1F\x8B\x08",
+        b"00108nam a2200061 a 4500",
+        b"001000700000",
+        b"\x1E",
+        b"\x1D",
+        b"\x1Fa",
+        b"map-1 ",
     ]);
     prop::collection::vec(pieces, 0..30).prop_map(|pieces| pieces.concat())
 }

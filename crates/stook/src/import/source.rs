@@ -14,7 +14,7 @@ use super::draft::{Place, Rejected};
 use super::encoding;
 use super::open::Buffered;
 use super::options::{Options, Shape};
-use super::{json_lines, table, xml};
+use super::{json_lines, marc, table, xml};
 
 /// A piece of input, cut where a record ends, or news about a source.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub enum Raw {
     Rows(table::Rows),
     /// One record of XML.
     Xml(xml::RawRecord),
+    /// Records of MARC.
+    Marc(marc::Records),
     /// Something that cannot even be cut out.
     Rejected(Rejected),
     /// A file that is no input at all; it is only mentioned.
@@ -45,6 +47,7 @@ impl Raw {
                 Raw::Lines(lines) => lines.text.len(),
                 Raw::Rows(rows) => rows.weight(),
                 Raw::Xml(record) => record.xml.len(),
+                Raw::Marc(records) => records.bytes.len(),
                 Raw::Rejected(rejected) | Raw::Junk(rejected) | Raw::Broken(rejected) => rejected.excerpt.len(),
                 Raw::Finished(_) => 0,
             }
@@ -174,6 +177,10 @@ fn cut(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mut Sin
     let beginning = bytes
         .peek(encoding::PEEK)
         .map_err(|error| source.unreadable(1, &error))?;
+    // Its lengths are counted in bytes, so it must not be decoded before it is cut.
+    if marc::is_marc(beginning, source.file_name.as_deref(), options) {
+        return marc::cut(source, bytes, options, sink);
+    }
     let encoding = encoding::recognise(beginning, options.encoding)
         .map_err(|unknown| source.broken(1, unknown.to_string(), beginning))?;
     let text: Box<dyn Read + '_> = if encoding == UTF_8 {
@@ -190,6 +197,7 @@ fn cut(source: &Source, stream: &mut dyn Read, options: &Options, sink: &mut Sin
         Detected::Shape(Shape::JsonLines) => json_lines::cut(source, text, options, sink),
         Detected::Shape(Shape::Csv) => table::cut(source, text, None, options, sink),
         Detected::Shape(Shape::Tsv) => table::cut(source, text, Some(b'\t'), options, sink),
+        Detected::Shape(Shape::Marc) => marc::cut(source, text, options, sink),
         Detected::Shape(shape @ (Shape::Xml | Shape::Oai)) => {
             xml::cut(source, text, shape == Shape::Oai, options, sink)
         }

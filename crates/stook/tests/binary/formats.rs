@@ -81,13 +81,20 @@ fn a_format_is_looked_at_added_and_made_again_where_it_differs() {
     let told = repository.fine(&["format", "refresh", "mods"]);
     assert!(told.contains("2 records read") && told.contains("1 changed"), "{told}");
     assert!(contains(&repository, "mods", "1", "ONE"));
-    assert_eq!(said(&repository, "mods", "2").unwrap(), before, "what is the same keeps its datestamp");
+    assert_eq!(
+        said(&repository, "mods", "2").unwrap(),
+        before,
+        "what is the same keeps its datestamp"
+    );
     // New records are made by the mapping too.
     repository.write("c.xml", marc(&[("3", "three")]));
     repository.fine(&["import", "c.xml"]);
     assert!(contains(&repository, "mods", "3", "THREE"));
     let listed = repository.fine(&["format", "list"]);
-    assert!(listed.contains("marc21 -> mods") && listed.contains("my.map"), "{listed}");
+    assert!(
+        listed.contains("marc21 -> mods") && listed.contains("my.map"),
+        "{listed}"
+    );
 }
 
 #[test]
@@ -98,10 +105,24 @@ fn mistakes_are_told_with_what_to_try() {
     let told = repository.ends(2, &["format", "preview", "house", "--from", "marc21"]);
     assert!(told.contains("house") && told.contains("Try:"), "{told}");
     repository.write("bad.map", "map marc21 to mods\n\n245$a title\n");
-    let told = repository.ends(2, &["format", "preview", "mods", "--from", "marc21", "--mapping", "bad.map"]);
+    let told = repository.ends(
+        2,
+        &["format", "preview", "mods", "--from", "marc21", "--mapping", "bad.map"],
+    );
     assert!(told.contains("bad.map") && told.contains("line 3"), "{told}");
     repository.write("other.map", "map oai_dc to mods\ntitle -> titleInfo/title\n");
-    let told = repository.ends(2, &["format", "preview", "mods", "--from", "marc21", "--mapping", "other.map"]);
+    let told = repository.ends(
+        2,
+        &[
+            "format",
+            "preview",
+            "mods",
+            "--from",
+            "marc21",
+            "--mapping",
+            "other.map",
+        ],
+    );
     assert!(told.contains("oai_dc to mods"), "{told}");
     let told = repository.ends(2, &["format", "refresh", "nosuch"]);
     assert!(told.contains("Try:"), "{told}");

@@ -20,6 +20,7 @@ use stook_metadata::{Format, Namespaces, clean};
 
 use super::draft::{Content, Draft, Drafted, Drafter, Place, Rejected, check_metadata};
 use super::json_lines::not_utf_8;
+use super::marc;
 use super::options::Options;
 use super::source::{Halt, Sink, Source};
 
@@ -93,9 +94,11 @@ fn draft_bare(
 ) -> Result<(), String> {
     let cleaned = clean::markup(text);
     let format = format_of(drafter.options(), &cleaned.text, record)?;
-    let value = match file_name {
-        Some(file_name) => Some(name_from_file(file_name, format)),
-        None => own_identifier(&cleaned.text),
+    let told = marc::told_identifier(&cleaned.text, format, drafter.options());
+    let value = match (told, file_name) {
+        (Some(told), _) => told,
+        (None, Some(file_name)) => Some(name_from_file(file_name, format)),
+        (None, None) => own_identifier(&cleaned.text),
     };
     let identifier = value.as_deref().map(|value| drafter.identifier(value));
     // Whatever is wrong with the record, its name is worth knowing.

@@ -16,7 +16,8 @@ fn dc(inside: &str) -> String {
 
 fn marc(number: &str) -> String {
     format!(
-        "<record><controlfield tag='003'>X</controlfield><controlfield tag='001'> {number} </controlfield></record>"
+        "<record><leader>00000nam a2200000   4500</leader><controlfield tag='003'>X</controlfield>\
+         <controlfield tag='001'> {number} </controlfield></record>"
     )
 }
 
@@ -58,7 +59,7 @@ fn file_names_of_harvesters_are_understood() {
 #[test]
 fn records_in_a_wrapping_name_themselves() {
     let drafted = read(&format!(
-        "<collection xmlns='http://www.loc.gov/MARC21/slim'>\n{}\n{}\n<record/></collection>",
+        "<collection xmlns='http://www.loc.gov/MARC21/slim'>\n{}\n{}\n<record><leader>00000nam a2200000   4500</leader></record></collection>",
         marc("a1"),
         marc("a2")
     ));
