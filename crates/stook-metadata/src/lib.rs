@@ -10,6 +10,7 @@
 //! * [`dublin_core`]: unqualified Dublin Core from values;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
+//! * [`crosswalk`]: records of one format out of those of another;
 //! * [`scan`]: the strict XML scanner underneath it.
 
 pub mod clean;
