@@ -40,7 +40,8 @@ Usage: cargo xtask COMMAND
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
       golden answers of the tests. STOOK_SCHEMAS may name a folder with a
-      driver `all.xsd` and a `catalog.xml`: then those are used too.
+      driver `all.xsd` and a `catalog.xml`: then those are used too, and the
+      golden results of the crosswalks are validated by them.
 
   interop [CLIENT|SERVER|marc]...
       Harvests the demo and a repository of 10,000 records, in a file and in

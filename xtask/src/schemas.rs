@@ -1,4 +1,4 @@
-//! Validates answers against the OAI-PMH schema.
+//! Validates answers against the OAI-PMH schema, and what crosswalks make against the schemas of their formats.
 //!
 //! What enters is a list of XML files, what leaves is their number or the
 //! first complaints about them. xmllint does the work; nothing is fetched.
@@ -8,6 +8,7 @@
 //! it beside small schemas of our own (testdata/schemas) for Dublin Core and
 //! the containers of the guidelines.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -46,7 +47,72 @@ pub(crate) fn golden() -> Result<()> {
         collect(folder, &mut files)?;
     }
     files.sort();
-    validate("golden answers", &files)
+    validate("golden answers", &files)?;
+    crosswalks()
+}
+
+/// Validates what crosswalks made of records (crates/stook-metadata/tests/crosswalks/FROM-TO) by the official schemas of
+/// their formats, which are not ours to keep in the tree.
+fn crosswalks() -> Result<()> {
+    let folder = root().join("crates/stook-metadata/tests/crosswalks");
+    let mut by_format: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+        let pair = entry?.path();
+        let name = pair.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some((_, to)) = name.rsplit_once('-') {
+            collect(&pair, by_format.entry(to.to_owned()).or_default())?;
+        }
+    }
+    let count: usize = by_format.values().map(Vec::len).sum();
+    if count == 0 {
+        bail!("there are no results of crosswalks to validate");
+    }
+    let Some(official) = official()? else {
+        println!("{count} results of crosswalks passed only our own checks; STOOK_SCHEMAS names no official schemas");
+        return Ok(());
+    };
+    let scratch = Scratch::new("crosswalks")?;
+    for (format, files) in &mut by_format {
+        files.sort();
+        let driver = driver_of(format, &official, scratch.path())?;
+        xmllint(&driver, Some(&official.join("catalog.xml")), files)
+            .with_context(|| format!("results of crosswalks to {format}"))?;
+        println!("{} results of crosswalks to {format} are valid", files.len());
+    }
+    Ok(())
+}
+
+/// The schema to begin with. Two formats do not fit beside the others: `qdc` has another schema for the namespace of
+/// Dublin Core, and `oai_datacite` is not published where others look for it; ours says the same.
+fn driver_of(format: &str, official: &Path, scratch: &Path) -> Result<PathBuf> {
+    const XS: &str = "xmlns:xs=\"http://www.w3.org/2001/XMLSchema\"";
+    let text = match format {
+        "qdc" => format!(
+            "<xs:schema {XS} targetNamespace=\"http://dspace.org/qualifieddc/\" elementFormDefault=\"qualified\">\
+             <xs:include schemaLocation=\"{}\"/></xs:schema>",
+            official.join("qdc-2008/qualifieddc.xsd").display()
+        ),
+        "oai_datacite" => format!(
+            "<xs:schema {XS} targetNamespace=\"urn:driver\">\
+             <xs:import namespace=\"http://schema.datacite.org/oai/oai-1.1/\" schemaLocation=\"{}\"/>\
+             <xs:import namespace=\"http://datacite.org/schema/kernel-4\" \
+             schemaLocation=\"http://schema.datacite.org/meta/kernel-4/metadata.xsd\"/></xs:schema>",
+            root().join("testdata/schemas/oai_datacite.xsd").display()
+        ),
+        _ => return Ok(official.join("all.xsd")),
+    };
+    let driver = scratch.join(format!("{format}.xsd"));
+    fs::write(&driver, text).with_context(|| format!("writing {}", driver.display()))?;
+    Ok(driver)
+}
+
+/// The folder of official schemas, if there is one; in full, because drivers elsewhere name it.
+fn official() -> Result<Option<PathBuf>> {
+    let Some(folder) = std::env::var_os("STOOK_SCHEMAS").filter(|folder| !folder.is_empty()) else {
+        return Ok(None);
+    };
+    let folder = fs::canonicalize(&folder).with_context(|| format!("STOOK_SCHEMAS names {}", folder.display()))?;
+    Ok(Some(folder))
 }
 
 /// Validates answers of a running server, one for each verb and error.
@@ -103,8 +169,7 @@ fn validate(what: &str, files: &[PathBuf]) -> Result<()> {
     let driver = assemble_driver(scratch.path())?;
     xmllint(&driver, None, files)?;
     println!("{} {what} are valid by OAI-PMH.xsd and our schemas", files.len());
-    if let Some(official) = std::env::var_os("STOOK_SCHEMAS").filter(|folder| !folder.is_empty()) {
-        let official = PathBuf::from(official);
+    if let Some(official) = official()? {
         xmllint(&official.join("all.xsd"), Some(&official.join("catalog.xml")), files)?;
         println!(
             "{} {what} are valid by the schemas in {}",

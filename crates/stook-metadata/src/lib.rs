@@ -11,6 +11,7 @@
 //! * [`marc`]: MARC 21 and UNIMARC, in ISO 2709 and in XML;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
+//! * [`crosswalk`]: records of one format out of those of another;
 //! * [`scan`]: the strict XML scanner underneath it.
 
 pub mod clean;

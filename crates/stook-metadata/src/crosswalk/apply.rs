@@ -318,7 +318,7 @@ fn becomes<'t>(table: &'t Table, text: &str) -> Option<&'t Becomes> {
 /// `.` is the value as it is by now, anything else is looked for in the element it came from.
 fn holds(condition: &Condition, value: &Value<'_>) -> bool {
     if condition.path == Path::here() {
-        return condition.holds_for(std::iter::once(&*value.text));
+        return condition.holds_for(&value.text);
     }
     value.element.is_some_and(|element| condition.holds(element))
 }

@@ -96,28 +96,55 @@ impl Path {
 
     /// The elements that the path goes through at its end.
     pub fn elements<'e, 'a>(&self, from: &'e Element<'a>) -> Vec<&'e Element<'a>> {
-        let mut found = vec![from];
-        for step in &self.steps {
-            found = found
-                .into_iter()
-                .flat_map(Element::elements)
-                .filter(|element| step.fits(element))
-                .collect();
-        }
+        let mut found = Vec::new();
+        walk(&self.steps, from, &mut |element| {
+            found.push(element);
+            false
+        });
         found
     }
 
     /// The values that the path leads to; empty ones are none.
     pub fn values<'e, 'a>(&self, from: &'e Element<'a>) -> Vec<Found<'e, 'a>> {
-        let value = |element: &'e Element<'a>| {
+        let mut found = Vec::new();
+        self.visit(from, &mut |it| {
+            found.push(it);
+            false
+        });
+        found
+    }
+
+    /// Shows each value, until one is what was looked for; whether one was.
+    fn visit<'e, 'a>(&self, from: &'e Element<'a>, look: &mut dyn FnMut(Found<'e, 'a>) -> bool) -> bool {
+        walk(&self.steps, from, &mut |element| {
             let value = match &self.end {
                 End::Element => element.text(),
-                End::Attribute(name) => Cow::Borrowed(name.attribute_of(element)?.trim()),
+                End::Attribute(name) => match name.attribute_of(element) {
+                    Some(value) => Cow::Borrowed(trimmed(value)),
+                    None => return false,
+                },
                 End::Characters(first, last) => cut(&element.exact_text(), *first, *last),
             };
-            (!value.trim().is_empty()).then_some(Found { element, value })
-        };
-        self.elements(from).into_iter().filter_map(value).collect()
+            !value.trim().is_empty() && look(Found { element, value })
+        })
+    }
+}
+
+/// Goes down by these steps and shows each element at the end, until one is what was looked for; whether one was.
+fn walk<'e, 'a>(steps: &[Step], from: &'e Element<'a>, look: &mut dyn FnMut(&'e Element<'a>) -> bool) -> bool {
+    match steps.split_first() {
+        None => look(from),
+        Some((step, rest)) => from
+            .elements()
+            .any(|element| step.fits(element) && walk(rest, element, look)),
+    }
+}
+
+/// Without blanks at the ends, of which most values have none.
+fn trimmed(value: &str) -> &str {
+    match value.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => value,
+        _ => value.trim(),
     }
 }
 
@@ -129,7 +156,13 @@ fn cut<'v>(text: &str, first: usize, last: usize) -> Cow<'v, str> {
 
 impl Step {
     fn fits(&self, element: &Element<'_>) -> bool {
-        self.name.fits(&element.namespace, element.local) && self.conditions.iter().all(|it| it.holds(element))
+        // The namespace last: it is long, and nearly always the same.
+        self.name
+            .local
+            .as_deref()
+            .is_none_or(|wanted| same(wanted, element.local))
+            && self.conditions.iter().all(|it| it.holds(element))
+            && *self.name.namespace == *element.namespace
     }
 }
 
@@ -139,12 +172,6 @@ impl Name {
             namespace: namespace.to_owned(),
             local: Some(local.to_owned()),
         }
-    }
-
-    /// Whether this is the name.
-    #[must_use]
-    pub fn fits(&self, namespace: &str, local: &str) -> bool {
-        self.local.as_deref().is_none_or(|wanted| wanted == local) && self.namespace == namespace
     }
 
     /// The value of the attribute of this name.
@@ -157,16 +184,23 @@ impl Condition {
     /// Whether it holds for an element.
     #[must_use]
     pub fn holds(&self, element: &Element<'_>) -> bool {
-        self.holds_for(self.path.values(element).iter().map(|found| &*found.value))
+        // The tag of a field or the code of a subfield, as nearly always.
+        if let (true, End::Attribute(name)) = (self.path.steps.is_empty(), &self.path.end) {
+            let value = name
+                .attribute_of(element)
+                .map(trimmed)
+                .filter(|value| !value.is_empty());
+            return value.is_some_and(|value| self.test.as_ref().is_none_or(|test| test.is_passed_by(value)))
+                != self.negated;
+        }
+        let passes = |found: Found<'_, '_>| self.test.as_ref().is_none_or(|test| test.is_passed_by(&found.value));
+        self.path.visit(element, &mut { passes }) != self.negated
     }
 
-    /// Whether it holds for one of some values.
-    pub fn holds_for<'v>(&self, mut values: impl Iterator<Item = &'v str>) -> bool {
-        let holds = match &self.test {
-            None => values.next().is_some(),
-            Some(test) => values.any(|value| test.is_passed_by(value)),
-        };
-        holds != self.negated
+    /// Whether it holds for a value.
+    #[must_use]
+    pub fn holds_for(&self, value: &str) -> bool {
+        self.test.as_ref().is_none_or(|test| test.is_passed_by(value)) != self.negated
     }
 }
 
@@ -175,38 +209,53 @@ impl Test {
     #[must_use]
     pub fn is_passed_by(&self, value: &str) -> bool {
         self.with.iter().any(|wanted| match self.comparison {
-            Comparison::Is => wanted == value,
+            Comparison::Is => same(wanted, value),
             Comparison::Like => is_like(value, wanted),
         })
     }
 }
 
+/// Whether two texts are the same. The last byte tells tags, codes and names apart without a call.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    one.len() == other.len() && one.as_bytes().last() == other.as_bytes().last() && one == other
+}
+
 /// Whether a value fits a pattern of `*`, `?` and `#`. Costs at most the product of both lengths.
 #[must_use]
 pub fn is_like(value: &str, pattern: &str) -> bool {
-    let fold = |text: &str| -> Vec<char> { text.chars().flat_map(char::to_lowercase).collect() };
-    let (value, pattern) = (fold(value), fold(pattern));
-    let (mut at, mut in_pattern) = (0, 0);
-    // Where the last star stands, and what it has swallowed so far.
-    let mut star: Option<(usize, usize)> = None;
-    while at < value.len() {
-        match pattern.get(in_pattern) {
-            Some('*') => {
-                star = Some((in_pattern, at));
-                in_pattern += 1;
+    let (mut value, mut pattern) = (value.chars(), pattern.chars());
+    // What comes after the last star, and what it has not swallowed yet.
+    let mut star = None;
+    loop {
+        let (mut rest, mut others) = (value.clone(), pattern.clone());
+        match (others.next(), rest.next()) {
+            (None, None) => return true,
+            (Some('*'), _) => {
+                star = Some((value.clone(), others.clone()));
+                pattern = others;
             }
-            Some(&wanted) if wanted == '?' || wanted == value[at] || (wanted == '#' && value[at].is_ascii_digit()) => {
-                at += 1;
-                in_pattern += 1;
-            }
+            (Some(wanted), Some(sign)) if fits(sign, wanted) => (value, pattern) = (rest, others),
             _ => {
-                let Some((stood, swallowed)) = star else { return false };
-                star = Some((stood, swallowed + 1));
-                (at, in_pattern) = (swallowed + 1, stood + 1);
+                let Some((swallowing, after)) = &mut star else {
+                    return false;
+                };
+                if swallowing.next().is_none() {
+                    return false;
+                }
+                (value, pattern) = (swallowing.clone(), after.clone());
             }
         }
     }
-    pattern[in_pattern..].iter().all(|&rest| rest == '*')
+}
+
+fn fits(sign: char, wanted: char) -> bool {
+    match wanted {
+        '?' => true,
+        _ if sign == wanted => true,
+        '#' => sign.is_ascii_digit(),
+        _ if sign.is_ascii() && wanted.is_ascii() => sign.eq_ignore_ascii_case(&wanted),
+        _ => sign.to_lowercase().eq(wanted.to_lowercase()),
+    }
 }
 
 #[cfg(test)]

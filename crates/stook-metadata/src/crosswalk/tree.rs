@@ -4,8 +4,10 @@
 //! instructions are left out.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::is_marc_namespace;
+use super::path::same;
 use crate::fault::{Fault, Problem, short};
 use crate::fragment::{MAX_DEPTH, split};
 use crate::namespaces::Namespaces;
@@ -15,7 +17,7 @@ use crate::scan::{Attribute as Written, Scanner, Token, unescape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element<'a> {
     /// The namespace, empty for none.
-    pub namespace: Cow<'a, str>,
+    pub namespace: Arc<str>,
     /// The name without a prefix.
     pub local: &'a str,
     /// In the order they are written, without declarations.
@@ -28,7 +30,7 @@ pub struct Element<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute<'a> {
     /// The namespace, empty for none.
-    pub namespace: Cow<'a, str>,
+    pub namespace: Arc<str>,
     /// The name without a prefix.
     pub local: &'a str,
     /// The value, references resolved.
@@ -52,6 +54,7 @@ impl<'a> Element<'a> {
     pub fn read(xml: &'a str) -> Result<Element<'a>, Fault> {
         let mut scanner = Scanner::new(xml);
         let mut namespaces = Namespaces::none();
+        let mut met: Vec<Arc<str>> = vec![Arc::from("")];
         // The open elements with the names that close them, and how many declarations were in force before each.
         let mut open: Vec<(Element<'a>, &'a str, usize)> = Vec::new();
         loop {
@@ -69,7 +72,7 @@ impl<'a> Element<'a> {
                 }
                 Some(Token::Start { name, empty }) => {
                     let before = namespaces.len();
-                    let element = start(name, scanner.attributes(), &mut namespaces);
+                    let element = start(name, scanner.attributes(), &mut namespaces, &mut met);
                     let Some(element) = element else {
                         return fault(&scanner, Problem::UndeclaredPrefix(short(name)));
                     };
@@ -116,7 +119,11 @@ impl<'a> Element<'a> {
     /// The value of an attribute.
     #[must_use]
     pub fn attribute(&self, namespace: &str, local: &str) -> Option<&str> {
-        let is_it = |attribute: &&Attribute<'_>| attribute.local == local && attribute.namespace == namespace;
+        let is_it = |attribute: &&Attribute<'_>| {
+            attribute.namespace.len() == namespace.len()
+                && same(attribute.local, local)
+                && *attribute.namespace == *namespace
+        };
         self.attributes.iter().find(is_it).map(|attribute| &*attribute.value)
     }
 
@@ -170,7 +177,13 @@ impl<'a> Element<'a> {
     }
 }
 
-fn start<'a>(name: &'a str, written: &[Written<'a>], namespaces: &mut Namespaces) -> Option<Element<'a>> {
+/// `met` are the namespaces so far, the empty one first: a record has few, and its elements share them.
+fn start<'a>(
+    name: &'a str,
+    written: &[Written<'a>],
+    namespaces: &mut Namespaces,
+    met: &mut Vec<Arc<str>>,
+) -> Option<Element<'a>> {
     for attribute in written {
         match attribute.name.strip_prefix("xmlns") {
             Some("") => namespaces.declare("", &unescape(attribute.value)),
@@ -178,9 +191,19 @@ fn start<'a>(name: &'a str, written: &[Written<'a>], namespaces: &mut Namespaces
             _ => {}
         }
     }
-    let resolve = |prefix: &str| Some(Cow::Owned(namespaces.resolve(prefix)?.to_owned()));
+    let none = Arc::clone(met.first()?);
+    let mut resolve = |prefix: &str| {
+        let uri = namespaces.resolve(prefix)?;
+        let known = met.iter().find(|known| ***known == *uri).cloned();
+        Some(known.unwrap_or_else(|| {
+            let new: Arc<str> = Arc::from(uri);
+            met.push(Arc::clone(&new));
+            new
+        }))
+    };
     let (prefix, local) = split(name);
-    let mut attributes = Vec::new();
+    let namespace = resolve(prefix)?;
+    let mut attributes = Vec::with_capacity(written.len());
     for attribute in written {
         let (prefix, local) = split(attribute.name);
         if prefix == "xmlns" || attribute.name == "xmlns" {
@@ -189,7 +212,7 @@ fn start<'a>(name: &'a str, written: &[Written<'a>], namespaces: &mut Namespaces
         attributes.push(Attribute {
             // An attribute without a prefix is in no namespace, whatever the default is.
             namespace: if prefix.is_empty() {
-                Cow::Borrowed("")
+                Arc::clone(&none)
             } else {
                 resolve(prefix)?
             },
@@ -198,7 +221,7 @@ fn start<'a>(name: &'a str, written: &[Written<'a>], namespaces: &mut Namespaces
         });
     }
     Some(Element {
-        namespace: resolve(prefix)?,
+        namespace,
         local,
         attributes,
         children: Vec::new(),
@@ -230,7 +253,7 @@ mod tests {
         assert_eq!(inside[0].text(), "x < y z");
         assert_eq!(inside[0].attribute(crate::namespaces::XML, "lang"), Some("de"));
         assert_eq!(inside[0].attribute("", "k"), Some("v&w"));
-        assert_eq!(inside[0].elements().next().unwrap().namespace, "");
+        assert_eq!(&*inside[0].elements().next().unwrap().namespace, "");
         assert_eq!(&*inside[1].namespace, "urn:d");
         assert_eq!(inside[1].text(), "");
     }

@@ -68,7 +68,10 @@ fn a_format_is_looked_at_added_and_made_again_where_it_differs() {
     repository.write("my.map", MAPPING);
     let shown = repository.fine(&["format", "preview", "mods", "--from", "marc21", "--mapping", "my.map"]);
     assert!(shown.contains("<titleInfo><title>One</title></titleInfo>"), "{shown}");
-    assert!(!repository.fine(&["status"]).contains("mods"), "a preview publishes nothing");
+    assert!(
+        !repository.fine(&["status"]).contains("mods"),
+        "a preview publishes nothing"
+    );
 
     let told = repository.fine(&["format", "add", "mods", "--from", "marc21", "--mapping", "my.map"]);
     assert!(told.contains("[[crosswalk]]") && told.contains("2 new"), "{told}");
