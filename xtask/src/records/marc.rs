@@ -81,7 +81,8 @@ impl Generator {
     }
 
     pub(crate) fn record(&mut self, number: u64) -> MarcRecord {
-        let mut dice = Dice::new(number ^ 0x2709);
+        // Mixed once more: the dice of neighbours roll the same numbers one after the other.
+        let mut dice = Dice(Dice::new(number ^ 0x2709).next());
         let is_deleted = dice.below(50) == 0;
         let fields = self.fields(&mut dice, number);
         let marc8 = (dice.below(2) == 0).then(|| self.encode(&fields)).flatten();

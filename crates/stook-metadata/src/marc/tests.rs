@@ -182,6 +182,11 @@ fn a_leader_that_lies_about_the_encoding_is_found_out() {
         assert_eq!(title(&bytes), "Česká mapa");
         assert_eq!(read(&bytes).unwrap().leader.at(9), b'a');
     }
+    // Escape sequences are MARC-8 even where every byte is ASCII.
+    let escaped = b"10\x1Fa\x1B(NkNIGA\x1B(B";
+    for leader in [UTF_8, MARC_8] {
+        assert_eq!(title(&bytes(leader, &[("245", escaped)])), "Книга");
+    }
     // UTF-8 with one broken byte is not MARC-8.
     let damaged = [utf_8, b" \xE9."].concat();
     let complaint = message(&bytes(UTF_8, &[("245", &damaged)]));
@@ -406,6 +411,7 @@ fn a_stream_is_cut_at_its_records_whatever_is_wrong_with_one() {
     // Cut off in the middle, without its end mark, junk, a leader that is gone.
     assert_eq!(ends(&good[..good.len() - 1]), 3);
     assert_eq!(ends(&good[..70]), 3);
+    assert_eq!(ends(&[&good[..70], &good[..80], &good[..90]].concat()), 5);
     assert_eq!(ends(&good[..24]), 3);
     assert_eq!(ends(b"exported by somebody"), 3);
     assert_eq!(ends(&good[24..]), 3);

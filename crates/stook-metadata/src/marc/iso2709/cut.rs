@@ -1,12 +1,12 @@
 //! Where records end in a stream.
 //!
-//! A record ends where its leader says if the end mark is there too. Where the two disagree, the mark counts, unless a
-//! whole record can be recognised inside the piece: then the piece before it is a record that lost its end.
+//! A record ends where its leader says if the end mark is there too. Where the two disagree, the mark counts, unless
+//! another record can be recognised inside the piece: then the piece before it is a record that lost its end.
 
 use crate::find::find;
 
 use super::super::record::Leader;
-use super::{RECORD_END, number};
+use super::{FIELD_END, RECORD_END, number};
 
 /// What stands at the beginning of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,16 +79,20 @@ fn begins_record(bytes: &[u8]) -> bool {
     rest.is_empty() || is_leader(rest)
 }
 
-/// Where a whole record begins inside a piece: one whose leader gives just the end of the piece, but for what is
-/// `missing` there.
+/// Where another record begins inside a piece: one whose leader gives just the end of the piece, but for what is
+/// `missing` there, or is followed by a directory as long as it says.
 fn embedded(piece: &[u8], missing: usize) -> Option<usize> {
     // By its last four positions a leader is found quickest.
     let mut from = 1 + Leader::LENGTH - 4;
     while let Some(at) = piece.get(from..)?.windows(3).position(|window| window == b"450") {
         let start = from + at + 4 - Leader::LENGTH;
         let rest = &piece[start..];
-        if is_leader(rest) && number(&rest[..5]) == Some(rest.len() + missing) {
-            return Some(start);
+        if is_leader(rest) {
+            let has_length = number(&rest[..5]) == Some(rest.len() + missing);
+            let directory_end = number(&rest[12..17]).and_then(|base| rest.get(base.checked_sub(1)?));
+            if has_length || directory_end == Some(&FIELD_END) {
+                return Some(start);
+            }
         }
         from += at + 3;
     }

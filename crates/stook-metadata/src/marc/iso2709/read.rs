@@ -8,6 +8,9 @@ use super::super::record::{Dialect, Field, Leader, Record, Subfield, Tag};
 use super::super::rules;
 use super::{ENTRY, FIELD_END, RECORD_END, SUBFIELD, number};
 
+/// Begins an escape sequence.
+const ESCAPE: u8 = 0x1B;
+
 /// How to read a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'f> {
@@ -185,6 +188,7 @@ fn charset_of(
         Ok(_) => None,
         Err(error) => Some(error),
     };
+    let has_escapes = error.is_none() && data.contains(&ESCAPE);
     match dialect {
         Dialect::Marc21 => match error {
             // A record marked as UTF-8 that is nearly so is damaged; one that is not at all has the wrong mark.
@@ -196,11 +200,11 @@ fn charset_of(
                 },
             )),
             Some(_) => Ok(Charset::Marc8),
-            // ASCII is UTF-8; only escape sequences make another thing of it.
-            None if leader.at(Leader::CODING) != b'a' => Ok(Charset::Marc8),
-            None => Ok(Charset::Utf8),
+            // ASCII is UTF-8; only escape sequences make another thing of it, and no UTF-8 has those.
+            None if leader.at(Leader::CODING) == b'a' && !has_escapes => Ok(Charset::Utf8),
+            None => Ok(Charset::Marc8),
         },
-        Dialect::Unimarc if error.is_none() => Ok(Charset::Utf8),
+        Dialect::Unimarc if error.is_none() && !has_escapes => Ok(Charset::Utf8),
         Dialect::Unimarc => unimarc_charset(fields, data).map_err(|trouble| (0, trouble)),
     }
 }
