@@ -108,13 +108,18 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
         return Ok(found);
     };
     let repository = batch.repository.0;
-    // Most batches of a first load lie where nothing is yet: then one look is enough.
-    let trodden = connection.maybe(
-        "SELECT 1 FROM ident WHERE repository = $1 AND (format, identifier) >= ($2, $3)
-         AND (format, identifier) <= ($4, $5) LIMIT 1",
-        &[&repository, &first.0, &first.1, &last.0, &last.1],
+    // Most batches of a first load lie where nothing is yet: then one look is enough. In the order of the index, because
+    // a planner that expects many rows in the range would rather read the table from its beginning until it meets one.
+    let next = connection.maybe(
+        "SELECT format, identifier FROM ident WHERE repository = $1 AND (format, identifier) >= ($2, $3)
+         ORDER BY format, identifier LIMIT 1",
+        &[&repository, &first.0, &first.1],
     )?;
-    if trodden.is_none() {
+    let is_trodden = match &next {
+        Some(row) => (row.try_get(0)?, row.try_get(1)?) <= *last,
+        None => false,
+    };
+    if !is_trodden {
         return Ok(found);
     }
     let formats: Vec<i64> = keys.keys().map(|key| key.0).collect();
