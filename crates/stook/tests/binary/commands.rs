@@ -43,6 +43,30 @@ fn what_is_exported_can_be_imported_elsewhere_in_either_form() {
 }
 
 #[test]
+fn marc_comes_out_as_it_went_in_and_damage_is_named() {
+    let repository = Repository::new();
+    let record = |number: &str| {
+        let data = format!("{number}\u{1E}10\u{1F}aMüller\u{1E}\u{1D}");
+        let length = 24 + 24 + 1 + data.len();
+        format!("{length:05}nam a2200049 a 45000010002000002450012{:05}\u{1E}{data}", 2)
+    };
+    let damaged = record("2").replacen("245", "2 5", 1);
+    repository.write("a.mrc", [record("1"), damaged, record("3")].concat());
+    let report = repository.ends(1, &["import", "a.mrc"]);
+    assert!(report.contains("2 new") && report.contains("1 quarantined"), "{report}");
+    let reason = repository.fine(&["quarantine"]);
+    assert!(
+        reason.contains("record 2, at byte 64: \"2 5\" is not a tag"),
+        "{reason}"
+    );
+    repository.fine(&["export", "--format", "marc", "-o", "b.mrc"]);
+    let exported = std::fs::read_to_string(repository.path("b.mrc")).unwrap();
+    assert_eq!(exported, [record("1"), record("3")].concat());
+    let refused = repository.ends(2, &["export", "--format", "marc", "--prefix", "mods"]);
+    assert!(refused.contains("Try: marc21"), "{refused}");
+}
+
+#[test]
 fn what_cannot_be_published_is_quarantined_with_its_place_and_leaves_when_it_is_mended() {
     let repository = Repository::new();
     repository.write("records.csv", "id,title,set\na,Good,x\n,Nameless,x\nb,Bad set,x::y\n");
