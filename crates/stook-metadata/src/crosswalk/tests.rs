@@ -237,7 +237,9 @@ title     -> 245[@ind1=\"0\"][@ind2=\"0\"]$a
     publisher -> $b
     date      -> $c
 date      -> 500$a
-date      -> 650/@ind1
+. => 500
+    date/3 -> @ind1
+    date   -> $a
 ";
     assert_eq!(
         mapped_from("oai_dc", "marc21", rules, record),
@@ -246,7 +248,7 @@ date      -> 650/@ind1
          <datafield tag=\"264\" ind1=\" \" ind2=\"1\"><subfield code=\"b\">P</subfield>\
          <subfield code=\"c\">2024</subfield></datafield>\
          <datafield tag=\"500\" ind1=\" \" ind2=\" \"><subfield code=\"a\">2024</subfield></datafield>\
-         <datafield tag=\"650\" ind1=\"2024\" ind2=\" \"/>"
+         <datafield tag=\"500\" ind1=\"4\" ind2=\" \"><subfield code=\"a\">2024</subfield></datafield>"
     );
 }
 
