@@ -50,6 +50,9 @@ pub enum StoreError {
     /// The server that holds the store cannot be reached, or has sent us away.
     #[error("the database server is not there: {0}")]
     Unreachable(String),
+    /// What was named as a replica follows another server, or none.
+    #[error("{0} is not a replica of this store")]
+    NotAReplica(String),
     /// This kind of store leaves it to others.
     #[error("a store on a server cannot do this: {0}")]
     LeftToServer(&'static str),
@@ -114,6 +117,7 @@ impl StoreError {
             Self::NotWritable(_) => "check the owner and permissions of the store and its folder",
             Self::Busy => "wait for the other program, or stop it",
             Self::Unreachable(_) => "see that the server runs and lets us in; we go on by ourselves when it is back",
+            Self::NotAReplica(_) => "check read_urls: the database and the schema are those of the store",
             Self::LeftToServer(_) => "use the server's own tools: pg_dump --schema=stook",
             Self::Address(_) => "write it as postgres://user@host/database",
             Self::NothingToCopy(_) => "check the first address",

@@ -97,6 +97,25 @@ fn an_answer_bears_the_date_of_what_the_replica_has_replayed() {
 }
 
 #[test]
+fn what_is_no_replica_of_the_store_is_not_asked() {
+    let scene = Scene::new();
+    let maps = repository(&scene.writing);
+    scene.writing.apply(maps, vec![live(1, &[], "<map/>")]).unwrap();
+    // Another store on the same servers, itself read from the replica.
+    let other: PostgresAddress = format!("{}?schema=other", scene.primary.url()).parse().unwrap();
+    let wrong: PostgresAddress = format!("{}?schema=other", scene.replica.url()).parse().unwrap();
+    let _other = Store::connect_with_replicas(&other, std::slice::from_ref(&wrong), Clock::system()).unwrap();
+    let address: PostgresAddress = scene.primary.url().parse().unwrap();
+    let store = Store::connect_with_replicas(&address, &[wrong], Clock::system()).unwrap();
+    let began = Instant::now();
+    while !matches!(store.replicas()[0].seconds_behind, Err(StoreError::NotAReplica(_))) {
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", store.replicas());
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(store.read_replica().unwrap().last(), store.read().unwrap().last());
+}
+
+#[test]
 fn a_replica_that_is_away_is_not_waited_for() {
     let mut scene = Scene::new();
     let maps = repository(&scene.writing);

@@ -160,7 +160,9 @@ impl fmt::Display for PostgresAddress {
             .collect();
         let port = self.config.get_ports().first().copied().unwrap_or(5432);
         let name = self.config.get_dbname().unwrap_or_default();
-        write!(formatter, "postgres://{}:{port}/{name}", hosts.join(","))?;
+        let user = self.config.get_user().unwrap_or_default();
+        let at = if user.is_empty() { "" } else { "@" };
+        write!(formatter, "postgres://{user}{at}{}:{port}/{name}", hosts.join(","))?;
         if self.schema != DEFAULT_SCHEMA {
             write!(formatter, "?schema={}", self.schema)?;
         }
@@ -200,7 +202,10 @@ mod tests {
     fn what_is_ours_is_taken_out_of_the_url_and_passwords_are_never_shown() {
         let address = parse("postgres://joe:secret@db.example.org:5433/maps?schema=a%22b&connections=7").unwrap();
         assert_eq!(address.connections(), 7);
-        assert_eq!(address.to_string(), "postgres://db.example.org:5433/maps?schema=a%22b");
+        assert_eq!(
+            address.to_string(),
+            "postgres://joe@db.example.org:5433/maps?schema=a%22b"
+        );
         assert!(!format!("{address:?}").contains("secret"));
         let quoted = parse("postgres://joe@db/maps?schema=a\"b").unwrap().quoted_schema();
         assert_eq!(quoted, "\"a\"\"b\"");

@@ -174,6 +174,11 @@ impl Pool {
         }
     }
 
+    /// Where its connections lead, for messages.
+    pub(super) fn place(&self) -> String {
+        self.address.to_string()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -52,6 +52,8 @@ pub(crate) struct Postgres {
     replicas: Replicas,
     clock: ServerClock,
     dictionaries: Dictionaries,
+    /// The key that signs tokens: a replica has the same.
+    secret: Vec<u8>,
 }
 
 /// A write transaction and the datestamp its records get.
@@ -77,6 +79,7 @@ impl Postgres {
             return Err(StoreError::Unfinished(address.to_string()));
         }
         let clock = ServerClock::new(&mut connection, clock)?;
+        let secret = connection.one("SELECT secret FROM store", &[])?.try_get(0)?;
         drop(connection);
         let postgres = Arc::new(Postgres {
             address,
@@ -84,6 +87,7 @@ impl Postgres {
             replicas: Replicas::new(replicas),
             clock,
             dictionaries: Dictionaries::default(),
+            secret,
         });
         replica::keep_horizon(&postgres)?;
         Ok(postgres)

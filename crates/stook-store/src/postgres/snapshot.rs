@@ -55,9 +55,15 @@ impl Snapshot {
 
     /// A view of a replica, and how many seconds it is behind.
     pub(super) fn of_replica(postgres: Arc<Postgres>, pool: Arc<Pool>) -> Result<(Snapshot, u64), StoreError> {
+        let place = pool.place();
         Snapshot::begin(postgres, pool, |postgres, connection| {
             connection.batch(BEGIN)?;
-            let horizon: i64 = connection.one("SELECT horizon FROM clock", &[])?.try_get(0)?;
+            let row = connection.one("SELECT horizon, secret FROM clock, store", &[])?;
+            let horizon: i64 = row.try_get(0)?;
+            // Another store may stand there, with records of its own.
+            if row.try_get::<_, &[u8]>(1)? != postgres.secret {
+                return Err(StoreError::NotAReplica(place));
+            }
             let now = postgres.clock.system_now(connection)?;
             let date = Datestamp::from_unix(horizon).unwrap_or_default();
             Ok((date, u64::try_from(now.unix() - horizon).unwrap_or(0)))

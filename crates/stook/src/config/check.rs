@@ -263,6 +263,9 @@ mod tests {
         }
         let odd = "[[repository]]\nrepository_name = \"T\\u0007\"\nadmin_emails = [\"a@example.org\"]\n";
         assert!(format!("{:#}", Config::parse(odd).unwrap_err()).contains("repository_name"));
+        let secret = Config::parse(&format!("read_urls = \"postgres://joe:pw@db/x\"\n{BASE}")).unwrap_err();
+        let text = format!("{secret:#}");
+        assert!(text.contains("joe:…@db") && !text.contains("pw"), "{text}");
         for replicas in [
             "read_urls = [\"postgres://db/stook\"]",
             "store = \"postgres://db/stook\"\nread_urls = [\"db\"]",

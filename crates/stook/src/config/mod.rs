@@ -49,6 +49,27 @@ pub struct Config {
     pub harvest: Harvest,
 }
 
+/// What a parser quotes of the file, without what stands between `://user:` and `@`.
+fn without_passwords(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, address) = rest.split_at(at + 3);
+        shown.push_str(before);
+        let end = address.find(|sign: char| sign.is_whitespace() || matches!(sign, '/' | '"' | '\''));
+        let (authority, after) = address.split_at(end.unwrap_or(address.len()));
+        match authority
+            .rsplit_once('@')
+            .map(|(login, host)| (login.split_once(':'), host))
+        {
+            Some((Some((user, _)), host)) => shown.extend([user, ":…@", host]),
+            _ => shown.push_str(authority),
+        }
+        rest = after;
+    }
+    shown + rest
+}
+
 fn without_password<S: Serializer>(store: &StoreAddress, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(store)
 }
@@ -99,7 +120,8 @@ impl Config {
     }
 
     fn read(text: &str, listen: Option<&str>) -> Result<Config> {
-        let mut config: Config = toml::from_str(text)?;
+        let parsed = toml::from_str(text);
+        let mut config: Config = parsed.map_err(|error| anyhow!("{}", without_passwords(&error.to_string())))?;
         if let Some(listen) = listen {
             config.server.listen = listen.to_owned();
         }

@@ -245,7 +245,7 @@ impl Site {
         match self
             .providers
             .iter()
-            .try_for_each(|provider| provider.store().read().map(drop))
+            .try_for_each(|provider| provider.store().read_replica().map(drop))
         {
             Ok(()) => plain(StatusCode::OK, TEXT, "ok\n"),
             Err(failure) => {

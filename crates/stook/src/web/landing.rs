@@ -73,7 +73,7 @@ pub fn page(providers: &[Arc<Provider>], may_see: impl Fn(&Provider) -> bool) ->
 }
 
 fn holdings(provider: &Provider) -> Result<Holdings, StoreError> {
-    let (mut snapshot, repository) = (provider.store().read()?, provider.repository());
+    let (mut snapshot, repository) = (provider.store().read_replica()?, provider.repository());
     let sample = sample(&mut snapshot, repository)?;
     let count = |prefix: &MetadataPrefix, set: Option<&Set>| -> Result<u64, StoreError> {
         match snapshot.list(repository, prefix, set.map(|set| &set.spec))? {
