@@ -1,6 +1,6 @@
 //! From one format to another, by tables that people can read.
 //!
-//! A [`Mapping`] is read from text once ([`read`]) and applied to any number of records: the record becomes a
+//! A [`Mapping`] is read from text once (`read`) and applied to any number of records: the record becomes a
 //! [`tree`], [`path`]s find values in it, `apply` puts them where the rules say, `write` makes XML of it. Mappings of
 //! one's own and those that come with the program ([`built_in`]) are written in the same words.
 
