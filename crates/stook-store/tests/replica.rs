@@ -42,11 +42,11 @@ impl Scene {
     }
 
     fn pause_replay(&self) {
-        self.replica.run("SELECT pg_wal_replay_pause()").unwrap();
+        self.replica.run_on_replica("SELECT pg_wal_replay_pause()").unwrap();
     }
 
     fn resume_replay(&self) {
-        self.replica.run("SELECT pg_wal_replay_resume()").unwrap();
+        self.replica.run_on_replica("SELECT pg_wal_replay_resume()").unwrap();
     }
 
     /// Waits until the replica shows what was written last.

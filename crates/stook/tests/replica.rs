@@ -61,7 +61,7 @@ fn a_list_is_not_continued_by_a_replica_that_has_not_come_as_far() {
     };
     publish(0..3);
     wait_for_replica(&behind);
-    far.run("SELECT pg_wal_replay_pause()").unwrap();
+    far.run_on_replica("SELECT pg_wal_replay_pause()").unwrap();
     publish(3..9);
     wait_for_replica(&ahead);
 
@@ -193,9 +193,9 @@ fn an_incremental_harvester_of_a_replica_ends_exact_while_everything_changes() {
         let jolts = scope.spawn(|| {
             // Replay that stops and goes on, as a loaded replica's does.
             for _ in 0..seconds / 2 {
-                replica.run("SELECT pg_wal_replay_pause()").unwrap();
+                replica.run_on_replica("SELECT pg_wal_replay_pause()").unwrap();
                 thread::sleep(Duration::from_millis(1_500));
-                replica.run("SELECT pg_wal_replay_resume()").unwrap();
+                replica.run_on_replica("SELECT pg_wal_replay_resume()").unwrap();
                 thread::sleep(Duration::from_millis(500));
             }
         });

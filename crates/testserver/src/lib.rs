@@ -234,6 +234,19 @@ impl Server {
         run(&mut psql)
     }
 
+    /// The same on a replica, which may take a statement back that stands in the way of what it replays.
+    ///
+    /// # Errors
+    /// When it fails again and again.
+    pub fn run_on_replica(&self, sql: &str) -> io::Result<()> {
+        for _ in 0..20 {
+            if self.run(sql).is_ok() {
+                return Ok(());
+            }
+        }
+        self.run(sql)
+    }
+
     /// Its address, without a schema.
     #[must_use]
     pub fn url(&self) -> String {
