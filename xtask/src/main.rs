@@ -70,6 +70,9 @@ Usage: cargo xtask COMMAND
       bench-results/store.md and .json. N is 1,000,000 by default; --quick
       takes 50,000.
 
+  bench crosswalk
+      Measures crosswalks from a rich record of MARC beside only reading it.
+
   fuzz TARGET|all [--seconds N]
       Fuzzes with libFuzzer for N seconds (default 60). Targets: request,
       token, import, response_read.

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ),
         "histories" => ("harvest", "model::", &[("--histories", "STOOK_HISTORIES", 2_000)]),
         "sources" => ("harvest", "many::", &[("--sources", "STOOK_SOURCES", 500)]),
-        "replica" => ("replica", "exact", &[("--seconds", "STOOK_REPLICA_SECONDS", 60)]),
+        "replica" => ("nodes", "replica::", &[("--seconds", "STOOK_REPLICA_SECONDS", 60)]),
         other => bail!("soak does not know `{other}`. Try: harvest, histories, sources or replica"),
     };
     let mut command = cargo(["test", "--release", "--package", "stook", "--test", program])?;

@@ -6,11 +6,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use stook_metadata::crosswalk::Mapping;
-use stook_metadata::crosswalk::built_in::{all, between};
-use stook_metadata::crosswalk::tree::Element;
+use stook_metadata::crosswalk::built_in::all;
 use stook_metadata::{Format, Formats, check};
 use stook_oai::MetadataPrefix;
 
@@ -70,39 +68,6 @@ fn every_crosswalk_makes_what_was_read_and_approved() {
         }
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
-}
-
-/// `cargo test --release -p stook-metadata --test crosswalks -- --ignored --nocapture speed`
-#[test]
-#[ignore = "a measurement, for release builds"]
-fn speed() {
-    let record = fs::read_to_string(folder().join("records/marc21/book.xml")).unwrap();
-    let time = |what: &str, work: &dyn Fn() -> bool| {
-        let (started, started_on_core) = (Instant::now(), time_on_core());
-        for _ in 0..5_000 {
-            assert!(work());
-        }
-        let elapsed = match (started_on_core, time_on_core()) {
-            (Some(before), Some(now)) => now - before,
-            _ => started.elapsed(),
-        };
-        let rate = 5_000.0 / elapsed.as_secs_f64();
-        println!("{what}: {rate:.0} records/s of {} bytes on one core", record.len());
-    };
-    time("only read", &|| Element::read(std::hint::black_box(&record)).is_ok());
-    for to in ["oai_dc", "mods", "oai_marc"] {
-        let mapping = between("marc21", to).unwrap();
-        time(&format!("marc21 to {to}"), &|| {
-            mapping.apply(std::hint::black_box(&record)).unwrap().is_some()
-        });
-    }
-}
-
-/// How long this thread was running rather than waiting for a core; Linux tells.
-fn time_on_core() -> Option<Duration> {
-    let schedule = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = schedule.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
 }
 
 fn documentation() -> String {

@@ -2,6 +2,7 @@
 //! machine. What leaves is a table with ratios, as Markdown and JSON.
 
 mod bare;
+mod crosswalk;
 mod harvest;
 mod harvesters;
 mod import;
@@ -18,13 +19,13 @@ use anyhow::{Result, bail};
 
 use crate::workspace::{cargo, run as run_command};
 
-/// `cargo xtask bench provider …`, `… harvest …`, `… store …`.
+/// `cargo xtask bench provider …`, `… harvest …`, `… store …`, `… crosswalk`.
 ///
 /// # Errors
 /// When something cannot be measured.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((subject, rest)) = arguments.split_first() else {
-        bail!("what shall be measured? Try: cargo xtask bench provider, or harvest, or store");
+        bail!("what shall be measured? Try: cargo xtask bench provider, harvest, store or crosswalk");
     };
     let measure: Box<dyn Fn() -> Result<()>> = match subject.as_str() {
         "provider" => {
@@ -39,12 +40,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             let options = store::Options::parse(rest)?;
             Box::new(move || store::run(&options))
         }
+        "crosswalk" if rest.is_empty() => Box::new(crosswalk::run),
         // What `harvest` starts as a process of its own.
         bare::COMMAND => {
             let port = bare::port(rest)?;
             Box::new(move || bare::run(port))
         }
-        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, or harvest, or store"),
+        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, harvest, store or crosswalk"),
     };
     if cfg!(debug_assertions) {
         // What is built for debugging would use the processor that belongs to

@@ -20,19 +20,17 @@ pub use read::MappingError;
 
 use crate::dublin_core::{DC_NAMESPACE, OAI_DC_NAMESPACE};
 use crate::format::Format;
+use crate::marc::{MARCXCHANGE_1_NAMESPACE, MARCXCHANGE_NAMESPACE, MARCXML_NAMESPACE, OAI_MARC_NAMESPACE};
 use crate::namespaces::{XML, XSI};
 
 const DCTERMS: &str = "http://purl.org/dc/terms/";
 const QUALIFIED_DC: &str = "http://dspace.org/qualifieddc/";
 const MODS: &str = "http://www.loc.gov/mods/v3";
-const MARC: &str = "http://www.loc.gov/MARC21/slim";
-const MARC_XCHANGE: [&str; 2] = ["info:lc/xmlns/marcxchange-v1", "info:lc/xmlns/marcxchange-v2"];
 const DATACITE: &str = "http://datacite.org/schema/kernel-4";
 const OAI_DATACITE: &str = "http://schema.datacite.org/oai/oai-1.1/";
 const ETDMS: &str = "http://www.ndltd.org/standards/metadata/etdms/1.0/";
 const ETDMS_1_1: &str = "http://www.ndltd.org/standards/metadata/etdms/1.1/";
 const RFC1807: &str = "http://info.internet.isi.edu:80/in-notes/rfc/files/rfc1807.txt";
-const OAI_MARC: &str = "http://www.openarchives.org/OAI/1.1/oai_marc";
 
 /// Prefixes that every mapping may use without declaring them.
 const KNOWN_NAMESPACES: &[(&str, &str)] = &[
@@ -43,27 +41,27 @@ const KNOWN_NAMESPACES: &[(&str, &str)] = &[
     ("dcterms", DCTERMS),
     ("qdc", QUALIFIED_DC),
     ("mods", MODS),
-    ("marc", MARC),
+    ("marc", MARCXML_NAMESPACE),
     ("datacite", DATACITE),
     ("oai_datacite", OAI_DATACITE),
     ("etdms", ETDMS),
     ("rfc1807", RFC1807),
-    ("oai_marc", OAI_MARC),
+    ("oai_marc", OAI_MARC_NAMESPACE),
     ("xlink", "http://www.w3.org/1999/xlink"),
 ];
 
 /// Namespaces whose records are written without prefixes, as is usual for them.
 const UNPREFIXED: &[&str] = &[
     MODS,
-    MARC,
+    MARCXML_NAMESPACE,
     DATACITE,
     OAI_DATACITE,
     ETDMS,
     ETDMS_1_1,
     RFC1807,
-    OAI_MARC,
-    MARC_XCHANGE[0],
-    MARC_XCHANGE[1],
+    OAI_MARC_NAMESPACE,
+    MARCXCHANGE_1_NAMESPACE,
+    MARCXCHANGE_NAMESPACE,
 ];
 
 /// The namespace of names without a prefix.
@@ -79,5 +77,8 @@ fn is_marc(format: &Format) -> bool {
 }
 
 fn is_marc_namespace(namespace: &str) -> bool {
-    namespace == MARC || MARC_XCHANGE.contains(&namespace)
+    matches!(
+        namespace,
+        MARCXML_NAMESPACE | MARCXCHANGE_1_NAMESPACE | MARCXCHANGE_NAMESPACE
+    )
 }

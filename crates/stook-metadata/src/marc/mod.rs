@@ -31,6 +31,8 @@ pub use record::{Dialect, Field, Leader, Record, Subfield, Tag};
 pub const MARCXML_NAMESPACE: &str = "http://www.loc.gov/MARC21/slim";
 /// The namespace of MarcXchange, version 2, in which UNIMARC is written.
 pub const MARCXCHANGE_NAMESPACE: &str = "info:lc/xmlns/marcxchange-v2";
+/// The namespace of MarcXchange, version 1.
+pub const MARCXCHANGE_1_NAMESPACE: &str = "info:lc/xmlns/marcxchange-v1";
 /// The namespace of oai_marc.
 pub const OAI_MARC_NAMESPACE: &str = "http://www.openarchives.org/OAI/1.1/oai_marc";
 

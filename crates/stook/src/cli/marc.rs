@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 use stook_metadata::marc::{
-    Defect, Dialect, MARCXCHANGE_NAMESPACE, MARCXML_NAMESPACE, OAI_MARC_NAMESPACE, iso2709, oai_marc, xml,
+    Defect, Dialect, MARCXCHANGE_1_NAMESPACE, MARCXCHANGE_NAMESPACE, MARCXML_NAMESPACE, OAI_MARC_NAMESPACE, iso2709,
+    oai_marc, xml,
 };
 use stook_oai::MetadataFormat;
 
@@ -20,7 +21,7 @@ impl MarcFormat {
     pub(super) fn of(format: &MetadataFormat) -> Result<Self> {
         Ok(match format.namespace.as_str() {
             MARCXML_NAMESPACE => Self::Marc21,
-            MARCXCHANGE_NAMESPACE | "info:lc/xmlns/marcxchange-v1" => Self::MarcXchange,
+            MARCXCHANGE_1_NAMESPACE | MARCXCHANGE_NAMESPACE => Self::MarcXchange,
             OAI_MARC_NAMESPACE => Self::OaiMarc,
             _ => bail!(
                 "records of the format {} are not MARC and cannot be written as ISO 2709\nTry: --prefix marc21, or \

@@ -11,11 +11,26 @@ use anyhow::{Context, Result, bail};
 use stook_metadata::crosswalk::{Mapping, built_in};
 use stook_metadata::{Format, Formats, check};
 use stook_oai::MetadataPrefix;
+use stook_store::Content;
 
 use crate::config;
 
 /// What became of one record.
 pub type Made = Result<Option<String>, String>;
+
+/// What becomes of the record that is made from another; from one that is deleted, none is.
+///
+/// # Errors
+/// Why it cannot be made.
+pub fn content(made: Option<Made>) -> std::result::Result<Content, String> {
+    Ok(match made.transpose()?.flatten() {
+        Some(metadata) => Content::Derived {
+            metadata,
+            about: Vec::new(),
+        },
+        None => Content::Underived,
+    })
+}
 
 /// The crosswalks of a repository. Where several make the same record of one item, the first one does.
 #[derive(Clone, Debug, Default)]

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use anyhow::{Result, anyhow};
 use stook_oai::response::split_fragment;
 use stook_oai::{Identifier, SetSpec};
-use stook_store::{Beside, Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
+use stook_store::{Beside, Change, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
 
-use super::Crosswalk;
+use super::{Crosswalk, content};
 
 /// Records made in one transaction.
 const STEP: usize = 2_000;
@@ -140,19 +140,15 @@ fn made(crosswalk: &Crosswalk, given: Vec<Given>, done: &mut Refreshed) -> Resul
     let mut made = in_parallel(crosswalk, &live)?.into_iter();
     let mut changes = Vec::with_capacity(given.len());
     for given in given {
-        let content = match given.metadata.and_then(|_| made.next()) {
-            Some(Ok(Some(metadata))) => Content::Derived {
-                metadata,
-                about: Vec::new(),
-            },
-            Some(Err(reason)) => {
+        let content = match content(given.metadata.and_then(|_| made.next())) {
+            Ok(content) => content,
+            Err(reason) => {
                 done.failed += 1;
                 if done.examples.len() < MOST_EXAMPLES {
                     done.examples.push((given.identifier, reason));
                 }
                 continue;
             }
-            Some(Ok(None)) | None => Content::Underived,
         };
         let set_specs = given.set_specs.split_ascii_whitespace().map(SetSpec::parse);
         changes.push(Change {

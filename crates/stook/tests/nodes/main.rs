@@ -7,6 +7,7 @@ mod outage;
 #[path = "../support/place.rs"]
 mod place;
 mod proxy;
+mod replica;
 mod serving;
 mod sharing;
 #[allow(dead_code, reason = "these tests use a part of it")]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stook_oai::{Identifier, MetadataPrefix};
 use stook_store::{Batch, Change, Encoder, RepositoryId, Store, StoreError};
 
+use crate::crosswalk;
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
 use crate::import::source::Raw;
@@ -156,18 +157,14 @@ impl Preparer {
             let texts: Vec<&str> = sources.iter().filter_map(|draft| draft.content.metadata()).collect();
             let mut made = crosswalk.make(&texts).into_iter();
             for draft in sources {
-                let content = match draft.content.metadata().and_then(|_| made.next()) {
-                    Some(Ok(Some(metadata))) => stook_store::Content::Derived {
-                        metadata,
-                        about: Vec::new(),
-                    },
-                    Some(Err(reason)) => {
+                let content = match crosswalk::content(draft.content.metadata().and_then(|_| made.next())) {
+                    Ok(content) => content,
+                    Err(reason) => {
                         let identifier = Some(draft.identifier.to_string());
                         let bytes = draft.content.metadata().unwrap_or_default().as_bytes();
                         rejected.push(Rejected::new(draft.place.clone(), identifier, reason, bytes));
                         continue;
                     }
-                    Some(Ok(None)) | None => stook_store::Content::Underived,
                 };
                 let change = Change {
                     identifier: draft.identifier.clone(),
