@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::postgres::Postgres;
 use crate::{Clock, PostgresAddress, Store, StoreError};
 
 /// Where a store is, as a setting says it.
@@ -33,6 +34,24 @@ impl StoreAddress {
             Self::File(path) => path.exists(),
             Self::Server(_) => true,
         }
+    }
+
+    /// Opens a store that is there: to look into it, nothing is made.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be opened.
+    pub fn open_existing(&self, replicas: &[String], clock: Clock) -> Result<Store, StoreError> {
+        match self {
+            Self::File(path) if !path.exists() => Err(StoreError::Missing(path.clone())),
+            Self::Server(url) if !Postgres::is_at(&url.parse()?)? => Err(StoreError::NoSchema(self.to_string())),
+            _ => self.open_with_replicas(replicas, clock),
+        }
+    }
+
+    /// Whether a password stands in it.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        matches!(self, Self::Server(url) if PostgresAddress::has_password(url))
     }
 
     /// Opens the store, making it if it is not there yet.

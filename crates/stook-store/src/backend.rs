@@ -64,7 +64,7 @@ impl Backend {
     pub(crate) fn patiently<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         match self {
             Backend::Sqlite(_) => work(),
-            Backend::Postgres(_) => postgres::patiently(work),
+            Backend::Postgres(postgres) => postgres.patience.exert(work),
         }
     }
 

@@ -50,6 +50,24 @@ pub enum StoreError {
     /// The server that holds the store cannot be reached, or has sent us away.
     #[error("the database server is not there: {0}")]
     Unreachable(String),
+    /// The server does not let us in.
+    #[error("the database server does not let us in: {0}")]
+    NotLetIn(String),
+    /// The server has no such database.
+    #[error("the server has no such database: {0}")]
+    NoDatabase(String),
+    /// The user of the database lacks a right.
+    #[error("the database does not allow this: {0}")]
+    NotAllowed(String),
+    /// An encrypted connection does not come about.
+    #[error("no encrypted connection to the database comes about: {0}")]
+    Encryption(String),
+    /// The server follows another one and cannot be written.
+    #[error("the database server is a standby, which cannot be written: {0}")]
+    Standby(String),
+    /// There is a database, but no store in it.
+    #[error("there is no store at {0}")]
+    NoSchema(String),
     /// What was named as a replica follows another server, or none.
     #[error("{0} is not a replica of this store")]
     NotAReplica(String),
@@ -57,7 +75,7 @@ pub enum StoreError {
     #[error("a store on a server cannot do this: {0}")]
     LeftToServer(&'static str),
     /// What was given is not an address of a server.
-    #[error("this is not the address of a database: {0}")]
+    #[error("the address of the database cannot be used: {0}")]
     Address(String),
     /// There is no store where one is to be copied from.
     #[error("there is no store at {0}")]
@@ -76,6 +94,9 @@ pub enum StoreError {
     /// A store is already where one is to be copied to.
     #[error("{0} has a store with repositories already")]
     Occupied(String),
+    /// What is there has records that would be lost.
+    #[error("{0} has later records than the store it would be made the same as")]
+    LaterThere(String),
     /// What is there came from another store.
     #[error("what is at {0} is not a copy of this store")]
     NotACopy(String),
@@ -116,14 +137,23 @@ impl StoreError {
             Self::DiskFull => "free some space and run the command again; it continues",
             Self::NotWritable(_) => "check the owner and permissions of the store and its folder",
             Self::Busy => "wait for the other program, or stop it",
-            Self::Unreachable(_) => "see that the server runs and lets us in; we go on by ourselves when it is back",
+            Self::Unreachable(_) => "see that the server runs and can be reached from here",
+            Self::NotLetIn(_) => "check the user, and the password in PGPASSWORD or ~/.pgpass",
+            Self::NoDatabase(_) => "check its name, or make it with `createdb NAME`",
+            Self::NotAllowed(_) => "give the user the rights that docs/postgresql.md lists",
+            Self::Encryption(_) => "check sslmode and sslrootcert; docs/postgresql.md says what each mode asks for",
+            Self::Standby(_) => "name the primary in `store`, and its standbys in read_urls",
+            Self::NoSchema(_) => "check the address and its schema=; `stook import` or `stook migrate` makes a store",
             Self::NotAReplica(_) => "check read_urls: the database and the schema are those of the store",
-            Self::LeftToServer(_) => "use the server's own tools: pg_dump --schema=stook",
-            Self::Address(_) => "write it as postgres://user@host/database",
+            Self::LeftToServer(_) => {
+                "use `stook copy` for a copy in a file, or the server's own pg_dump --schema=stook"
+            }
+            Self::Address(_) => "write it as postgres://user@host/database?schema=stook; see docs/postgresql.md",
             Self::NothingToCopy(_) => "check the first address",
             Self::TooOld { .. } => "bring it up to date first with `stook migrate`",
             Self::SamePlace(_) => "name another place to copy to",
             Self::Occupied(_) => "name another place, or, if it is an earlier copy, bring it up to date with --again",
+            Self::LaterThere(_) => "name the two the other way round, or let them be lost with --discard-later",
             Self::NotACopy(_) => "name another place to copy to",
             Self::Unfinished(_) => "run the same `stook copy` again: it goes on where it stopped",
             Self::Overtaken(_) => "let the other one finish",
@@ -135,7 +165,38 @@ impl StoreError {
 
     /// Whether the same call may succeed later without anybody mending anything here.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Busy | Self::DiskFull | Self::Unreachable(_))
+        matches!(
+            self,
+            Self::Busy | Self::DiskFull | Self::Unreachable(_) | Self::Standby(_)
+        )
+    }
+
+    /// Not the server has spoken: a connection does not come about, or has been cut. The client tells the reasons apart by
+    /// its words alone.
+    fn on_the_way(error: &tokio_postgres::Error, text: String) -> StoreError {
+        let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
+        // What is wrong with a certificate is wrong with the data; anything else befalls the connection.
+        let is_cut = cause.is_some_and(|cause| cause.kind() != io::ErrorKind::InvalidData);
+        if text.contains("password missing") {
+            StoreError::NotLetIn("it asks for a password and none is given".into())
+        } else if text.contains("TLS") && !is_cut {
+            StoreError::Encryption(text)
+        } else {
+            StoreError::Unreachable(text)
+        }
+    }
+
+    /// The same, saying which server is meant, where it is about the way to one.
+    pub(crate) fn at(self, place: &dyn std::fmt::Display) -> StoreError {
+        let said = |text: String| format!("{place}: {text}");
+        match self {
+            Self::Unreachable(text) => Self::Unreachable(said(text)),
+            Self::NotLetIn(text) => Self::NotLetIn(said(text)),
+            Self::NoDatabase(text) => Self::NoDatabase(said(text)),
+            Self::NotAllowed(text) => Self::NotAllowed(said(text)),
+            Self::Encryption(text) => Self::Encryption(said(text)),
+            other => other,
+        }
     }
 
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> StoreError {
@@ -165,27 +226,27 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-impl From<postgres::Error> for StoreError {
-    fn from(error: postgres::Error) -> StoreError {
-        use postgres::error::SqlState;
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> StoreError {
+        use tokio_postgres::error::SqlState;
         let text = crate::postgres::describe(&error);
         let Some(code) = error.code() else {
-            // Not the server but the way to it: a connection that does not come about, or has been cut.
-            return StoreError::Unreachable(text);
+            return StoreError::on_the_way(&error, text);
         };
         match *code {
             SqlState::DISK_FULL => StoreError::DiskFull,
             SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE => {
                 StoreError::Busy
             }
-            SqlState::INSUFFICIENT_PRIVILEGE => StoreError::NotWritable(text),
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => StoreError::NotLetIn(text),
+            SqlState::INVALID_CATALOG_NAME => StoreError::NoDatabase(text),
+            SqlState::INSUFFICIENT_PRIVILEGE => StoreError::NotAllowed(text),
             SqlState::ADMIN_SHUTDOWN
             | SqlState::CRASH_SHUTDOWN
             | SqlState::CANNOT_CONNECT_NOW
             | SqlState::IDLE_SESSION_TIMEOUT
-            | SqlState::TOO_MANY_CONNECTIONS
-            // A server that has become a replica: another is the primary now.
-            | SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unreachable(text),
+            | SqlState::TOO_MANY_CONNECTIONS => StoreError::Unreachable(text),
+            SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Standby(text),
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Damaged(text),
             _ => StoreError::Database(text),
         }

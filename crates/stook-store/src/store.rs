@@ -188,6 +188,14 @@ impl Store {
         })
     }
 
+    /// Hears of every pause in which a write waits for a server that is gone, and may end the waiting. A file is not
+    /// waited for.
+    pub fn on_wait(&self, hear: impl Fn(&StoreError) -> ControlFlow<()> + Send + Sync + 'static) {
+        if let Backend::Postgres(postgres) = &self.backend {
+            postgres.patience.on_wait(Box::new(hear));
+        }
+    }
+
     /// How the replicas are, if there are any. Asks each of them.
     pub fn replicas(&self) -> Vec<ReplicaState> {
         match &self.backend {

@@ -29,14 +29,12 @@ use stook_store::{
 use tempfile::TempDir;
 use testserver::Server;
 
-const AGAIN: CopyOptions = CopyOptions {
-    again: true,
-    batch: 100,
-};
 const ONCE: CopyOptions = CopyOptions {
     again: false,
+    discard_later: false,
     batch: 100,
 };
+const AGAIN: CopyOptions = CopyOptions { again: true, ..ONCE };
 
 fn server() -> StoreAddress {
     StoreAddress::Server(Server::shared().fresh_url())
@@ -165,7 +163,7 @@ proptest! {
             original[usize::from(*which)].take(step);
         }
         for pair in places.windows(2) {
-            copied(&pair[0], &pair[1], CopyOptions { again: false, batch });
+            copied(&pair[0], &pair[1], CopyOptions { batch, ..CopyOptions::default() });
         }
         assert_same(&places[0], &places[2]);
         assert_same(&places[0], &places[4]);
@@ -208,10 +206,7 @@ fn a_copy_stopped_anywhere_cannot_be_used_and_goes_on_to_the_same_end_though_the
         let hand = Hand::at(NEW_YEAR);
         let store = fill(&from, hand.clock());
         let maps = Side::of(store.clone(), "maps");
-        let options = CopyOptions {
-            again: false,
-            batch: 30,
-        };
+        let options = CopyOptions { batch: 30, ..ONCE };
         let mut batches = 0;
         for stop_after in 0.. {
             let to = target();
@@ -277,7 +272,13 @@ fn an_earlier_copy_is_brought_up_to_date_whatever_was_done_to_it() {
             assert!(other.read().unwrap().last() > store.read().unwrap().last());
         }
         let given_out = to.open(hand.clock()).unwrap().read().unwrap().response_date();
-        let caught_up = copied(&from, &to, AGAIN);
+        let refusal = try_copy(&from, &to, AGAIN).err().unwrap();
+        assert!(matches!(refusal, StoreError::LaterThere(_)), "{refusal}");
+        let discarding = CopyOptions {
+            discard_later: true,
+            ..AGAIN
+        };
+        let caught_up = copied(&from, &to, discarding);
         assert!(caught_up.removed > 600, "{caught_up:?}");
         let (mut there, mut here) = (rows(&to), rows(&from));
         // The times that the copy has given out count too.
@@ -515,7 +516,10 @@ fn a_server_that_is_killed_while_it_is_copied_into_is_waited_for() {
                 let _ = begun.send(());
                 thread::sleep(Duration::from_millis(10));
             };
-            let options = CopyOptions { again: false, batch: 2 };
+            let options = CopyOptions {
+                batch: 2,
+                ..CopyOptions::default()
+            };
             copy(&from, &to, options, slowly, || false).unwrap()
         })
     };

@@ -205,12 +205,39 @@ impl Server {
     }
 
     fn end(&mut self, signal: &str) -> io::Result<()> {
+        // A frozen one would not hear it.
+        let _ = self.thaw();
         let Some(mut process) = self.process.take() else {
             return Err(io::Error::other("it is not running"));
         };
         run(Command::new("kill").args([signal, &process.id().to_string()]))?;
         process.wait()?;
         Ok(())
+    }
+
+    /// Has it do nothing at all, while its connections stay open.
+    ///
+    /// # Errors
+    /// When it is not running.
+    pub fn freeze(&self) -> io::Result<()> {
+        self.signal_all("-STOP")
+    }
+
+    /// Has it go on.
+    ///
+    /// # Errors
+    /// When it is not running.
+    pub fn thaw(&self) -> io::Result<()> {
+        self.signal_all("-CONT")
+    }
+
+    /// Signals the first process, then those it has started.
+    fn signal_all(&self, signal: &str) -> io::Result<()> {
+        let Some(process) = self.process() else {
+            return Err(io::Error::other("it is not running"));
+        };
+        run(Command::new("kill").args([signal, &process.to_string()]))?;
+        run(Command::new("pkill").args([signal, "-P", &process.to_string()]))
     }
 
     /// Runs a statement as its administrator.

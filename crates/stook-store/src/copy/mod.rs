@@ -31,6 +31,8 @@ pub(crate) const BATCH_BYTES: usize = 8 << 20;
 pub struct CopyOptions {
     /// Bring an earlier copy up to date, where without this only an empty or unfinished one is written to.
     pub again: bool,
+    /// Even where the target has later records than the source, which are lost then.
+    pub discard_later: bool,
     /// Rows written in one transaction at most.
     pub batch: usize,
 }
@@ -39,6 +41,7 @@ impl Default for CopyOptions {
     fn default() -> CopyOptions {
         CopyOptions {
             again: false,
+            discard_later: false,
             batch: 4096,
         }
     }
@@ -82,7 +85,12 @@ pub fn copy(
     if source.identity()? == target.identity()? {
         return Err(StoreError::SamePlace(to.to_string()));
     }
-    target.begin(&source.secret()?, options.again)?;
+    let (secret, last) = (source.secret()?, "SELECT last_position FROM store");
+    let is_later = target.secret()? == secret && target.number(last)? > source.number(last)?;
+    if is_later && !options.discard_later {
+        return Err(StoreError::LaterThere(to.to_string()));
+    }
+    target.begin(&secret, options.again)?;
     let mut copying = Copying {
         source: &mut *source,
         target: &mut *target,

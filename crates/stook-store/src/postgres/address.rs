@@ -4,24 +4,35 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 
+use super::client::Client;
+use super::password_file;
 use super::tls::{self, Verification};
 use crate::StoreError;
 
 const DEFAULT_SCHEMA: &str = "stook";
 const DEFAULT_CONNECTIONS: usize = 32;
+const DEFAULT_PORT: u16 = 5432;
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// A machine that has vanished is noticed after half a minute, not after the hours that systems allow.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 4;
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
 /// The address of a store on a PostgreSQL server.
 ///
 /// Beside what libpq knows, a URL may say `schema=NAME` (default `stook`; a store is a schema, so a database can hold
-/// several) and `connections=N` (at most so many at a time).
+/// several), `connections=N` (at most so many at a time) and `answer_seconds=N` (how long an answer may take).
 #[derive(Clone)]
 pub struct PostgresAddress {
     config: Config,
     schema: String,
     connections: usize,
+    answer_limit: Duration,
     verification: Verification,
     /// The file of the authorities that sign the server's certificate; none means those everybody knows.
     root_certificates: Option<String>,
@@ -34,16 +45,26 @@ impl PostgresAddress {
     }
 
     pub(super) fn connect(&self) -> Result<Client, StoreError> {
-        if self.config.get_ssl_mode() == SslMode::Disable {
-            return Ok(self.config.connect(NoTls)?);
-        }
-        let connector = tls::connector(self.verification, self.root_certificates.as_deref())?;
-        Ok(self.config.connect(connector)?)
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
+        let patience = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_PATIENCE) * hosts;
+        let connected = if self.config.get_ssl_mode() == SslMode::Disable {
+            Client::connect(&self.config, NoTls, patience)
+        } else {
+            let connector = tls::connector(self.verification, self.root_certificates.as_deref())?;
+            Client::connect(&self.config, connector, patience)
+        };
+        connected.map_err(|error| error.at(self))
     }
 
     /// The same, tried for no longer than this.
     pub(super) fn with_connect_timeout(mut self, patience: Duration) -> PostgresAddress {
         self.config.connect_timeout(patience);
+        self
+    }
+
+    /// The same, with another limit to the time that an answer takes.
+    pub(super) fn with_answer_limit(mut self, limit: Duration) -> PostgresAddress {
+        self.answer_limit = limit;
         self
     }
 
@@ -54,24 +75,36 @@ impl PostgresAddress {
     pub(super) fn connections(&self) -> usize {
         self.connections
     }
+
+    /// How long the server may take to answer.
+    pub(super) fn answer_limit(&self) -> Duration {
+        self.answer_limit
+    }
+
+    /// Whether a password stands in an address as it is written.
+    pub(crate) fn has_password(text: &str) -> bool {
+        let given = |text: &str| Config::from_str(text).is_ok_and(|config| config.get_password().is_some());
+        given(text) || given(text.split_once('?').map_or(text, |(start, _)| start))
+    }
 }
 
 impl FromStr for PostgresAddress {
     type Err = StoreError;
 
     fn from_str(text: &str) -> Result<PostgresAddress, StoreError> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let (mut schema, mut connections) = (DEFAULT_SCHEMA.to_owned(), DEFAULT_CONNECTIONS);
+        let mut answer_limit = ANSWER_LIMIT;
         let (mut mode, mut root_certificates) = (variable("PGSSLMODE"), variable("PGSSLROOTCERT"));
         let (start, query) = text.split_once('?').unwrap_or((text, ""));
         let mut rest = Vec::new();
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {
                 Some(("schema", name)) if !name.is_empty() => schema = name.to_owned(),
-                Some(("connections", number)) => {
-                    connections = number.parse().ok().filter(|number| *number >= 2).ok_or_else(|| {
-                        StoreError::Address(format!("connections={number}: a number of 2 or more is needed"))
-                    })?;
+                Some((name @ "connections", number)) => {
+                    connections = usize::try_from(at_least(2, name, number)?).unwrap_or(usize::MAX);
+                }
+                Some((name @ "answer_seconds", number)) => {
+                    answer_limit = Duration::from_secs(at_least(1, name, number)?);
                 }
                 Some(("sslmode", text)) => mode = Some(text.to_owned()),
                 Some(("sslrootcert", path)) => root_certificates = Some(path.to_owned()),
@@ -88,15 +121,24 @@ impl FromStr for PostgresAddress {
             config,
             schema,
             connections,
+            answer_limit,
             verification,
             root_certificates,
         })
     }
 }
 
+fn at_least(least: u64, name: &str, number: &str) -> Result<u64, StoreError> {
+    let wanted = || StoreError::Address(format!("{name}={number}: a number of {least} or more is needed"));
+    number.parse().ok().filter(|number| *number >= least).ok_or_else(wanted)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// Fills in what the address leaves out from libpq's environment.
 fn complete(config: &mut Config) -> Result<(), StoreError> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if config.get_hosts().is_empty() {
         match variable("PGHOST") {
             Some(host) => {
@@ -116,21 +158,53 @@ fn complete(config: &mut Config) -> Result<(), StoreError> {
         config.port(port);
     }
     if config.get_user().is_none() {
-        config.user(&variable("PGUSER").or_else(|| variable("USER")).unwrap_or_default());
-    }
-    if config.get_password().is_none()
-        && let Some(password) = variable("PGPASSWORD")
-    {
-        config.password(password);
+        let user = variable("PGUSER")
+            .or_else(|| variable("USER"))
+            .or_else(|| variable("LOGNAME"));
+        let nobody = || StoreError::Address("it names no user, and neither does PGUSER".into());
+        config.user(user.ok_or_else(nobody)?);
     }
     if config.get_dbname().is_none() {
         let name = variable("PGDATABASE").or_else(|| config.get_user().map(str::to_owned));
-        config.dbname(&name.unwrap_or_default());
+        config.dbname(name.unwrap_or_default());
+    }
+    if config.get_password().is_none()
+        && let Some(password) = password(config)?
+    {
+        config.password(password);
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(Duration::from_secs(10));
+        let seconds = variable("PGCONNECT_TIMEOUT").and_then(|seconds| seconds.parse().ok());
+        config.connect_timeout(seconds.map_or(CONNECT_PATIENCE, Duration::from_secs));
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(UNACKNOWLEDGED);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config
+            .keepalives_idle(KEEPALIVE_IDLE)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(KEEPALIVE_RETRIES);
     }
     Ok(())
+}
+
+/// The password that libpq would find.
+fn password(config: &Config) -> Result<Option<String>, StoreError> {
+    if let Some(password) = variable("PGPASSWORD") {
+        return Ok(Some(password));
+    }
+    let host = config.get_hosts().first().map(host_name).unwrap_or_default();
+    let port = config.get_ports().first().copied().unwrap_or(DEFAULT_PORT).to_string();
+    let (database, user) = (config.get_dbname(), config.get_user());
+    password_file::find(&[&host, &port, database.unwrap_or_default(), user.unwrap_or_default()])
+}
+
+fn host_name(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(path) => path.display().to_string(),
+    }
 }
 
 /// libpq's modes, with libpq's meanings: only the last one keeps out a false server.
@@ -149,16 +223,8 @@ fn ssl_mode(text: &str) -> Result<(SslMode, Verification), StoreError> {
 
 impl fmt::Display for PostgresAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hosts: Vec<String> = self
-            .config
-            .get_hosts()
-            .iter()
-            .map(|host| match host {
-                Host::Tcp(name) => name.clone(),
-                Host::Unix(path) => path.display().to_string(),
-            })
-            .collect();
-        let port = self.config.get_ports().first().copied().unwrap_or(5432);
+        let hosts: Vec<String> = self.config.get_hosts().iter().map(host_name).collect();
+        let port = self.config.get_ports().first().copied().unwrap_or(DEFAULT_PORT);
         let name = self.config.get_dbname().unwrap_or_default();
         let user = self.config.get_user().unwrap_or_default();
         let at = if user.is_empty() { "" } else { "@" };
@@ -237,7 +303,9 @@ mod tests {
     fn mistakes_are_told() {
         for bad in [
             "postgres://a@b:port/c",
+            "postgres://a@b/c?shema=d",
             "postgres://a@b/c?connections=1",
+            "postgres://a@b/c?answer_seconds=0",
             "postgres://a@b/c?nonsense=1",
         ] {
             let error = parse(bad).err().unwrap();

@@ -65,6 +65,7 @@ impl Postgres {
     /// Checks everything; returns what is wrong, in words. `progress` hears the step and how much of it is done.
     pub(crate) fn check(&self, progress: &mut dyn FnMut(&str, u64, u64)) -> Result<Vec<String>, StoreError> {
         let mut connection = self.pool.take()?;
+        connection.set_limit(None);
         // One view for all rules: they compare tables with each other, and writers go on meanwhile. Nothing is known
         // about the values of these queries, so they may be planned as the server likes.
         connection.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use postgres::types::Type;
+use tokio_postgres::types::Type;
 
 use super::connection::Connection;
 use super::plan::{Entry, Found, Key, Plan};

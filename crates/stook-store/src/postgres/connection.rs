@@ -8,34 +8,23 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, Row, Statement};
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Row, Statement};
 
 use super::address::PostgresAddress;
+use super::client::{Client, Parameters, Rows, blocking};
 use crate::StoreError;
 
-type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-/// How long somebody waits for a connection when all are taken, or for a sign of life.
+/// How long somebody waits for a connection when all are taken.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a connection that has waited may take to show that it is there.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 /// A connection that was used so lately is believed to be there still.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// Lets the runtime, if this thread belongs to one, go on without it.
-fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
-        _ => work(),
-    }
-}
-
 /// One connection.
 pub(super) struct Connection {
-    /// Always there until it is dropped.
-    client: Option<Client>,
+    client: Client,
     statements: HashMap<String, Statement>,
     /// When it was given back.
     idle_since: Instant,
@@ -43,9 +32,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn open(address: &PostgresAddress) -> Result<Connection, StoreError> {
-        let client = blocking(|| address.connect())?;
         let mut connection = Connection {
-            client: Some(client),
+            client: address.connect()?,
             statements: HashMap::new(),
             idle_since: Instant::now(),
         };
@@ -55,49 +43,51 @@ impl Connection {
              SET max_parallel_workers_per_gather = 0",
             address.quoted_schema()
         ))?;
+        connection.set_limit(Some(address.answer_limit()));
         Ok(connection)
     }
 
-    fn client(&mut self) -> Result<&mut Client, StoreError> {
-        self.client.as_mut().ok_or(StoreError::Busy)
+    /// Gives the server other time to answer, until the connection is given back; none is for ever.
+    pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
+        self.client.set_limit(limit);
     }
 
     fn prepared(&mut self, sql: &str) -> Result<Statement, StoreError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = blocking(|| self.client()?.prepare(sql).map_err(StoreError::from))?;
+        let statement = self.client.prepare(sql)?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
     /// Runs statements without parameters or answers.
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
-        blocking(|| Ok(self.client()?.batch_execute(sql)?))
+        self.client.batch(sql)
     }
 
     /// Runs a statement; how many rows it touched.
     pub(super) fn execute(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<u64, StoreError> {
         let statement = self.prepared(sql)?;
-        blocking(|| Ok(self.client()?.execute(&statement, parameters)?))
+        self.client.execute(&statement, parameters)
     }
 
     /// All rows of a query.
     pub(super) fn all(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
         let statement = self.prepared(sql)?;
-        blocking(|| Ok(self.client()?.query(&statement, parameters)?))
+        self.client.all(&statement, parameters)
     }
 
     /// The one row of a query.
     pub(super) fn one(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Row, StoreError> {
         let statement = self.prepared(sql)?;
-        blocking(|| Ok(self.client()?.query_one(&statement, parameters)?))
+        self.client.one(&statement, parameters)
     }
 
     /// The row of a query, if there is one.
     pub(super) fn maybe(&mut self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, StoreError> {
         let statement = self.prepared(sql)?;
-        blocking(|| Ok(self.client()?.query_opt(&statement, parameters)?))
+        self.client.maybe(&statement, parameters)
     }
 
     /// Visits the rows of a query as they come.
@@ -108,13 +98,7 @@ impl Connection {
         visit: &mut dyn FnMut(Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let statement = self.prepared(sql)?;
-        blocking(|| {
-            let mut rows = self.client()?.query_raw(&statement, parameters.iter().copied())?;
-            while let Some(row) = rows.next()? {
-                visit(row)?;
-            }
-            Ok(())
-        })
+        self.client.each(&statement, parameters, visit)
     }
 
     /// Copies rows into a table.
@@ -122,33 +106,15 @@ impl Connection {
         &mut self,
         sql: &str,
         types: &[Type],
-        fill: &mut dyn FnMut(&mut BinaryCopyInWriter<'_>) -> Result<(), StoreError>,
+        fill: &mut dyn FnMut(&mut Rows<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        blocking(|| {
-            let writer = self.client()?.copy_in(sql)?;
-            let mut writer = BinaryCopyInWriter::new(writer, types);
-            fill(&mut writer)?;
-            writer.finish()?;
-            Ok(())
-        })
-    }
-
-    fn is_usable(&self) -> bool {
-        self.client.as_ref().is_some_and(|client| !client.is_closed())
+        self.client.copy(sql, types, fill)
     }
 
     /// Whether the server still knows it: one that has waited may have been cut without a word.
     fn is_alive(&mut self) -> bool {
         let fresh = self.idle_since.elapsed() < FRESH;
-        self.is_usable() && (fresh || blocking(|| self.client().is_ok_and(|client| client.is_valid(PATIENCE).is_ok())))
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        // Saying goodbye blocks too.
-        let client = self.client.take();
-        blocking(|| drop(client));
+        self.client.is_open() && (fresh || self.client.answers_within(SIGN_OF_LIFE))
     }
 }
 
@@ -203,6 +169,11 @@ impl Pool {
                 }
                 self.lost();
                 state = self.state();
+                // What has cut one off has most likely cut off those that have waited longer.
+                state.open -= state.idle.len();
+                for mut other in state.idle.drain(..) {
+                    other.client.give_up();
+                }
                 continue;
             }
             if state.open < self.address.connections() {
@@ -220,7 +191,8 @@ impl Pool {
 
     /// A connection is wanted no more, and in no transaction.
     pub(super) fn give_back(&self, mut connection: Connection) {
-        if connection.is_usable() {
+        if connection.client.is_open() {
+            connection.set_limit(Some(self.address.answer_limit()));
             connection.idle_since = Instant::now();
             self.state().idle.push(connection);
             self.returned.notify_one();

@@ -1,14 +1,19 @@
 //! A store on a server as one end of a copy: its tables as rows.
 
 use std::error::Error;
+use std::time::Duration;
 
-use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use stook_oai::Datestamp;
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
 use super::connection::{Connection, Pool};
-use super::{PostgresAddress, patiently, schema};
+use super::patience::Patience;
+use super::{PostgresAddress, schema};
 use crate::StoreError;
 use crate::copy::{BATCH_BYTES, Column, End, Found, Kind, Row, TABLES, Table, USED, Value, admit, bytes_of, new_run};
+
+/// Walking through a large table may take long to begin.
+const ANSWER_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
 /// A store that is copied, or copied into.
 pub(crate) struct CopyServer {
@@ -17,6 +22,7 @@ pub(crate) struct CopyServer {
     /// Whether everything is asked of the view. A target is looked at as it is now, but for walks through it.
     is_source: bool,
     view: Option<Connection>,
+    patience: Patience,
     /// What the mark of this copy says.
     run: String,
 }
@@ -46,11 +52,13 @@ impl CopyServer {
     }
 
     fn over(address: &PostgresAddress, is_source: bool) -> Result<CopyServer, StoreError> {
+        let address = address.clone().with_answer_limit(ANSWER_LIMIT);
         Ok(CopyServer {
-            address: address.clone(),
-            pool: Pool::new(address),
+            pool: Pool::new(&address),
+            address,
             is_source,
             view: None,
+            patience: Patience::default(),
             run: new_run()?,
         })
     }
@@ -76,7 +84,7 @@ impl CopyServer {
     fn look<T>(&mut self, mut work: impl FnMut(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match self.is_source {
             true => work(self.view()?),
-            false => patiently(|| work(&mut *self.pool.take()?)),
+            false => self.patience.exert(|| work(&mut *self.pool.take()?)),
         }
     }
 
@@ -208,7 +216,7 @@ impl End for CopyServer {
 
     fn write(&mut self, table: &Table, gone: &[Row], new: &[Row]) -> Result<(), StoreError> {
         let mut attempts = 0;
-        patiently(|| {
+        self.patience.exert(|| {
             attempts += 1;
             self.write_marked(|connection| {
                 remove(connection, table, gone)?;
@@ -223,7 +231,7 @@ impl End for CopyServer {
 
     fn finish(&mut self, last_position: i64, given_out: Datestamp) -> Result<(), StoreError> {
         let mut attempts = 0;
-        patiently(|| {
+        self.patience.exert(|| {
             attempts += 1;
             // Lost was only the answer.
             if attempts > 1 && !schema::is_unfinished(&mut *self.pool.take()?)? {
@@ -342,7 +350,7 @@ fn type_of(kind: Kind) -> Type {
     }
 }
 
-fn read(row: &postgres::Row, table: &Table) -> Result<Row, StoreError> {
+fn read(row: &tokio_postgres::Row, table: &Table) -> Result<Row, StoreError> {
     let value = |(at, (_, kind)): (usize, &Column)| {
         Ok(match kind {
             Kind::Int => row.try_get::<_, Option<i64>>(at)?.map(Value::Int),

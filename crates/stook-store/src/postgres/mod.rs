@@ -8,12 +8,15 @@
 mod address;
 mod catalog;
 mod check;
+mod client;
 mod clock;
 mod commit;
 mod connection;
 mod copy;
 mod lookup;
 mod notes;
+mod password_file;
+mod patience;
 mod plan;
 mod quarantine;
 mod replica;
@@ -23,7 +26,6 @@ mod snapshot;
 mod tls;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use stook_oai::Datestamp;
 
@@ -32,6 +34,7 @@ use crate::clock::Clock;
 use crate::{Position, StoreError};
 use clock::ServerClock;
 use connection::{Connection, Pool, Pooled};
+use patience::Patience;
 use replica::Replicas;
 
 pub use address::PostgresAddress;
@@ -39,11 +42,6 @@ pub(crate) use address::describe;
 pub(crate) use copy::CopyServer;
 pub use replica::ReplicaState;
 pub(crate) use snapshot::Snapshot;
-
-/// How long a write waits for a server that is gone: long enough for a failover.
-const PATIENCE: Duration = Duration::from_secs(300);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// One open store on a server.
 pub(crate) struct Postgres {
@@ -54,6 +52,7 @@ pub(crate) struct Postgres {
     dictionaries: Dictionaries,
     /// The key that signs tokens: a replica has the same.
     secret: Vec<u8>,
+    pub(crate) patience: Patience,
 }
 
 /// A write transaction and the datestamp its records get.
@@ -74,6 +73,8 @@ impl Postgres {
     ) -> Result<Arc<Postgres>, StoreError> {
         let pool = Arc::new(Pool::new(&address));
         let mut connection = pool.take()?;
+        // Another layout may take its time.
+        connection.set_limit(None);
         schema::migrate(&mut connection, &address)?;
         if schema::is_unfinished(&mut connection)? {
             return Err(StoreError::Unfinished(address.to_string()));
@@ -88,6 +89,7 @@ impl Postgres {
             clock,
             dictionaries: Dictionaries::default(),
             secret,
+            patience: Patience::default(),
         });
         replica::keep_horizon(&postgres)?;
         Ok(postgres)
@@ -127,20 +129,29 @@ impl Postgres {
         self.pool.take()
     }
 
+    /// Whether there is a store.
+    pub(crate) fn is_at(address: &PostgresAddress) -> Result<bool, StoreError> {
+        Ok(schema::version(&mut Connection::open(address)?)?.is_some())
+    }
+
     /// Runs `work` in one write transaction: all of it is kept, durably, or none. A server that goes away is waited
     /// for; then everything is done again. Whether the lost transaction was kept or not, the outcome is the same,
     /// because a change that is there already changes nothing.
     fn write<T>(&self, mut work: impl FnMut(&mut Write<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        patiently(|| self.write_once(&mut work))
+        let outcome = self.patience.exert(|| self.write_once(&mut work))?;
+        self.patience.note_write();
+        Ok(outcome)
     }
 
     /// Reads something for a write to come: a server that goes away is waited for, as for the write itself.
     fn look_up<T>(&self, mut work: impl FnMut(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        patiently(|| work(&mut *self.pool.take()?))
+        self.patience.exert(|| work(&mut *self.pool.take()?))
     }
 
     fn write_once<T>(&self, work: &mut impl FnMut(&mut Write<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut connection = self.pool.take()?;
+        // Others may be writing, and a batch may be large.
+        connection.set_limit(Some(patience::LONGEST));
         connection.batch("BEGIN ISOLATION LEVEL READ COMMITTED")?;
         let outcome = self.begin(&mut connection).and_then(|mut write| {
             let stamp = write.stamp;
@@ -178,21 +189,6 @@ impl Postgres {
             let row = connection.one("SELECT bytes FROM dictionary WHERE id = $1", &[&id])?;
             Ok(row.try_get(0)?)
         })
-    }
-}
-
-/// Does it again as long as it may help.
-pub(crate) fn patiently<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    let began = Instant::now();
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match work() {
-            Err(error) if error.is_passing() && began.elapsed() + pause < PATIENCE => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            outcome => return outcome,
-        }
     }
 }
 

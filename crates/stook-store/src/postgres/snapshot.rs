@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use postgres::Row;
 use stook_oai::{Datestamp, MetadataFormat, MetadataPrefix, Set, SetSpec};
+use tokio_postgres::Row;
 
 use super::connection::{Connection, Pool};
 use super::{Postgres, last_position};

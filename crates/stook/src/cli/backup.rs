@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use stook_store::PostgresAddress;
 
 use super::session::{Place, existing_configuration};
 use super::{Ending, progress, session};
@@ -27,12 +28,17 @@ pub(super) struct Backup {
 impl Backup {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let config = existing_configuration(place, None)?;
+        if PostgresAddress::is_meant_by(&self.target.to_string_lossy()) {
+            bail!(
+                "a backup is a file, and this is the address of a server\nTry: stook copy, which copies a store to a server"
+            );
+        }
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let folder = folder.display();
             bail!("there is no folder {folder}\nTry: mkdir -p {folder}");
         }
-        let store = session::open_store(&config)?;
+        let store = session::existing_store(&config)?;
         let spinner = progress::spinner("{spinner} copying  {elapsed}");
         let outcome = store.backup(&self.target);
         spinner.finish_and_clear();

@@ -14,7 +14,7 @@ pub(super) struct Check {}
 impl Check {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let config = existing_configuration(place, None)?;
-        let store = session::open_store(&config)?;
+        let store = session::existing_store(&config)?;
         let bar = progress::count(0);
         let problems = store.check(|step, done, total| {
             bar.set_message(step.to_owned());

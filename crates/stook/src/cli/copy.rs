@@ -28,7 +28,7 @@ Or copy while everything runs, then stop imports and harvests and copy once more
 stores and writes only what differs.
 
 A copy that was broken off goes on when the same command is run again.
-Passwords: leave them out of the address and set PGPASSWORD.")]
+Passwords: leave them out of the address and set PGPASSWORD, or write them to ~/.pgpass.")]
 pub(super) struct Copy {
     /// The store to copy: a file, or postgres://…
     #[arg(value_name = "FROM")]
@@ -36,9 +36,12 @@ pub(super) struct Copy {
     /// Where to: a file or a postgres://… address, without a store or with an empty one
     #[arg(value_name = "TO")]
     to: StoreAddress,
-    /// Bring an earlier copy up to date; whatever was changed in TO since is lost
+    /// Bring an earlier copy up to date: what was changed in TO since is undone
     #[arg(long)]
     again: bool,
+    /// With --again, even if TO has later records than FROM, which are lost
+    #[arg(long, requires = "again")]
+    discard_later: bool,
 }
 
 impl Copy {
@@ -53,19 +56,22 @@ impl Copy {
         let stop = stop::on_signal("Stopping after the batch in hand …")?;
         let options = CopyOptions {
             again: self.again,
+            discard_later: self.discard_later,
             ..CopyOptions::default()
         };
         let (began, bar) = (Instant::now(), progress::count(0));
+        let mut began_to_write = false;
         let show = |step: &str, done: u64, of: u64| {
+            began_to_write = true;
             bar.set_message(format!("{step}: {}", grouped(done)));
             bar.set_length(of);
             bar.set_position(done);
         };
         let copied = stook_store::copy(&self.from, &self.to, options, show, || stop.load(Relaxed));
         bar.finish_and_clear();
-        let copied = copied.map_err(|failure| match failure.is_passing() {
-            true => Error::from(failure).context(NOT_FINISHED),
-            false => failure.into(),
+        let copied = copied.map_err(|failure| match (began_to_write, failure.is_passing()) {
+            (true, true) => Error::from(failure).context(NOT_FINISHED),
+            _ => failure.into(),
         })?;
         report(&copied, began);
         if !copied.finished {
@@ -90,8 +96,17 @@ fn report(copied: &Copied, began: Instant) {
         grouped(copied.records),
         grouped(rate as u64)
     );
-    println!("{:>12} rows of all tables written", grouped(copied.written));
+    let rows = |count: u64| if count == 1 { "row" } else { "rows" };
+    println!(
+        "{:>12} {} of all tables written",
+        grouped(copied.written),
+        rows(copied.written)
+    );
     if copied.removed > 0 {
-        println!("{:>12} rows removed that are gone", grouped(copied.removed));
+        println!(
+            "{:>12} {} removed that are gone",
+            grouped(copied.removed),
+            rows(copied.removed)
+        );
     }
 }

@@ -78,7 +78,7 @@ impl Report {
 
 /// Gives records new content in every format they have, or in one.
 pub(super) fn apply(place: &Place, identifiers: &[String], prefix: Option<&str>, content: &Content) -> Result<Report> {
-    let session = Session::open(place)?;
+    let session = Session::look(place)?;
     let formats: Vec<MetadataPrefix> = session
         .store
         .read()?

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Deserialize;
 use stook_oai::{Set, SetSpec};
 
-use super::session::Session;
+use super::session::{Session, open_store};
 use super::{Ending, import, serve, set};
 use crate::config::{self, Config, LogFormat};
 use crate::import::{Input, Options};
@@ -96,7 +96,7 @@ fn prepare(folder: &Path, listen: &str) -> Result<Config> {
             .with_context(|| format!("writing {}", path.display()))?;
     }
     let config = Config::load(&path, Some(listen))?;
-    let session = Session::of(&config, None)?;
+    let session = Session::of(&config, open_store(&config)?, None)?;
     let records = folder.join("records.jsonl");
     fs::write(&records, RECORDS).with_context(|| format!("writing {}", records.display()))?;
     let mut options = Options::new(session.namespace()?);

@@ -50,7 +50,7 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         let mut snapshot = session.store.read()?;
         let set = self.set.as_deref().map(SetSpec::parse).transpose()?;
         if let Some(set) = &set

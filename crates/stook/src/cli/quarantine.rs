@@ -34,7 +34,7 @@ pub(super) struct Quarantine {
 
 impl Quarantine {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         if self.clear {
             println!(
                 "Cleared {} entries.",

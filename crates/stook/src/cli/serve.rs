@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use stook_store::Clock;
+use stook_store::{Clock, StoreAddress};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
@@ -65,6 +65,8 @@ pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListe
 
 fn site(config: &Config) -> Result<Site> {
     let store = config.store.open_with_replicas(&config.read_urls, Clock::system())?;
+    // Better no start than a server that fails at every request: giving out a date takes a right to write.
+    store.read()?;
     replicas::watch(&store);
     let formats = config.formats()?;
     let open = |settings: &crate::config::Repository| {
@@ -104,7 +106,12 @@ fn warn_about_secrets(config: &Config, place: &Place) {
     let has_secrets = config
         .repository
         .iter()
-        .any(|it| !it.access.users.is_empty() || !it.access.tokens.is_empty());
+        .any(|it| !it.access.users.is_empty() || !it.access.tokens.is_empty())
+        || config.store.has_password()
+        || config
+            .read_urls
+            .iter()
+            .any(|url| StoreAddress::Server(url.clone()).has_password());
     #[cfg(unix)]
     if has_secrets {
         use std::os::unix::fs::PermissionsExt;

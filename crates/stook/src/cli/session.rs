@@ -8,6 +8,7 @@ use stook_metadata::Formats;
 use stook_oai::{Identifier, OaiNamespace};
 use stook_store::{Clock, RepositoryId, Store, StoreAddress};
 
+use super::stop;
 use crate::config::{self, Config};
 use crate::crosswalk::Crosswalks;
 use crate::harvest::source;
@@ -40,16 +41,22 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens what `place` names.
+    /// Opens what `place` names, making the store if it is not there yet.
     pub(super) fn open(place: &Place) -> Result<Session> {
         // What was harvested without a configuration can be looked at without one.
-        Session::of(&existing_configuration(place, None)?, place.repository.as_deref())
+        let config = existing_configuration(place, None)?;
+        Session::of(&config, open_store(&config)?, place.repository.as_deref())
+    }
+
+    /// Opens what `place` names, if it is there: a name that is mistyped makes no store.
+    pub(super) fn look(place: &Place) -> Result<Session> {
+        let config = existing_configuration(place, None)?;
+        Session::of(&config, existing_store(&config)?, place.repository.as_deref())
     }
 
     /// Opens a repository of a configuration.
-    pub(super) fn of(config: &Config, name: Option<&str>) -> Result<Session> {
+    pub(super) fn of(config: &Config, store: Store, name: Option<&str>) -> Result<Session> {
         let formats = config.formats()?;
-        let store = open_store(config)?;
         let settings = match name.and_then(|name| source::named(&store, name).ok()) {
             Some(source) => source.as_repository(config),
             None if config.repository.is_empty() => return Err(which_source(&store, name)?),
@@ -120,5 +127,14 @@ pub(super) fn existing_configuration(place: &Place, listen: Option<&str>) -> Res
 
 /// The store of a configuration, made if it is not there yet.
 pub(super) fn open_store(config: &Config) -> Result<Store> {
-    Ok(config.store.open(Clock::system())?)
+    let store = config.store.open(Clock::system())?;
+    store.on_wait(stop::while_waiting());
+    Ok(store)
+}
+
+/// The store of a configuration, with its replicas, if it is there.
+pub(super) fn existing_store(config: &Config) -> Result<Store> {
+    let store = config.store.open_existing(&config.read_urls, Clock::system())?;
+    store.on_wait(stop::while_waiting());
+    Ok(store)
 }

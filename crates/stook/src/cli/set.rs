@@ -63,7 +63,7 @@ pub(super) enum SetCommand {
 
 impl SetCommand {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         match self {
             SetCommand::List => list(&session)?,
             SetCommand::Define {

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::Args;
-use stook_store::{Clock, ReplicaState, Span, Store};
+use stook_store::{ReplicaState, Span, Store};
 
 use super::Ending;
-use super::session::{Place, Session, existing_configuration, open_store};
+use super::session::{Place, Session, existing_configuration, existing_store};
 use crate::harvest::source::{self, KnownSource};
 use crate::web::landing::grouped;
 
@@ -20,17 +20,18 @@ pub(super) struct Status {
 impl Status {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let config = existing_configuration(place, None)?;
+        let store = existing_store(&config)?;
         let (mut repositories, mut sources) = (Vec::new(), Vec::new());
+        let described = |name: &str| describe(&Session::of(&config, store.clone(), Some(name))?);
         match &place.repository {
-            Some(name) => repositories.push(describe(&Session::of(&config, Some(name))?)?),
+            Some(name) => repositories.push(described(name)?),
             None => {
                 for settings in &config.repository {
-                    repositories.push(describe(&Session::of(&config, Some(&settings.name))?)?);
+                    repositories.push(described(&settings.name)?);
                 }
-                sources = describe_sources(&open_store(&config)?)?;
+                sources = describe_sources(&store)?;
             }
         }
-        let store = config.store.open_with_replicas(&config.read_urls, Clock::system())?;
         let (bytes, replicas) = (store.bytes()?, store.replicas());
         if self.json {
             let all = serde_json::json!({

@@ -1,9 +1,17 @@
 //! Ctrl-C: the first asks to stop at the next good moment, the second stops at once.
 
-use std::sync::Arc;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use stook_store::StoreError;
+
+/// Whether the process has been asked to stop, by whichever flag.
+static ASKED: AtomicBool = AtomicBool::new(false);
+/// How often somebody who waits for the database is told so.
+const REMINDER: Duration = Duration::from_secs(60);
 
 /// A flag that is set when the process is asked to stop.
 pub(super) fn on_signal(announcement: &'static str) -> Result<Arc<AtomicBool>> {
@@ -17,10 +25,29 @@ pub(super) fn on_signal(announcement: &'static str) -> Result<Arc<AtomicBool>> {
         runtime.block_on(async {
             crate::provider::serve::asked_to_stop().await;
             flag.store(true, Relaxed);
+            ASKED.store(true, Relaxed);
             eprintln!("{announcement}");
             crate::provider::serve::asked_to_stop().await;
             std::process::exit(130);
         });
     })?;
     Ok(stop)
+}
+
+/// Says what a write waits for, now and then, and waits no longer when the process is asked to stop.
+pub(super) fn while_waiting() -> impl Fn(&StoreError) -> ControlFlow<()> + Send + Sync + 'static {
+    let told: Mutex<Option<Instant>> = Mutex::default();
+    move |error| {
+        if ASKED.load(Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|at| at.elapsed() > REMINDER) {
+            *told = Some(Instant::now());
+            eprintln!(
+                "stook: {error}\nWaiting for it to come back, for up to five minutes. Nothing that was done is lost."
+            );
+        }
+        ControlFlow::Continue(())
+    }
 }

@@ -9,7 +9,9 @@ pub fn commented(store: &str, listen: &str, repository: &Repository) -> String {
     let mut text = String::from("# Configuration of Stook. Settings with a # before them show their defaults.\n\n");
     let _ = writeln!(
         text,
-        "# Where the records live, relative to this file.\nstore = {}\n",
+        "# Where the records live: a file, relative to this one, or a PostgreSQL server, such as\n\
+         # postgres://stook@db.example.org/stook (see docs/postgresql.md).\nstore = {}\n\
+         # Replicas of that server to read from.\n# read_urls = []\n",
         toml_text(&store)
     );
     text.push_str("[server]\n");

@@ -13,6 +13,7 @@ use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Body;
+use stook_store::StoreError;
 use tracing::{error, info, warn};
 
 use super::access::{Verdict, judge};
@@ -26,6 +27,8 @@ use crate::web;
 
 /// A POST body is a query; the longest legal ones are far below this.
 const MOST_BODY_BYTES: usize = 64 * 1024;
+/// When to come back to a repository whose store is away.
+const RETRY_SECONDS: u64 = 30;
 const XML: &str = "text/xml; charset=UTF-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
@@ -204,11 +207,7 @@ impl Site {
             Err(failure) => {
                 self.metrics.failed();
                 error!(repository, %client, query = ?String::from_utf8_lossy(query), "{failure}. Try: {}", failure.hint());
-                return if failure.is_passing() {
-                    retry_after(30)
-                } else {
-                    internal_error()
-                };
+                return failed(&failure);
             }
         };
         let packed = coding.and_then(|coding| Some((coding, compress(&answer.xml, coding).ok().flatten()?)));
@@ -250,7 +249,7 @@ impl Site {
             Ok(()) => plain(StatusCode::OK, TEXT, "ok\n"),
             Err(failure) => {
                 error!("{failure}. Try: {}", failure.hint());
-                plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, "The store cannot be read.\n")
+                unavailable(RETRY_SECONDS, "The store cannot be read.\n".into())
             }
         }
     }
@@ -337,13 +336,25 @@ pub(crate) fn html(markup: String) -> Response<Full<Bytes>> {
     response
 }
 
-pub(crate) fn internal_error() -> Response<Full<Bytes>> {
+/// What is answered when the store fails: come back, if that may help.
+pub(crate) fn failed(failure: &StoreError) -> Response<Full<Bytes>> {
+    match failure.is_passing() {
+        true => retry_after(RETRY_SECONDS),
+        false => internal_error(),
+    }
+}
+
+fn internal_error() -> Response<Full<Bytes>> {
     let message = "The repository has a problem; its operator finds it in the log.\n";
     plain(StatusCode::INTERNAL_SERVER_ERROR, TEXT, message)
 }
 
 fn retry_after(seconds: u64) -> Response<Full<Bytes>> {
     let message = format!("The repository is busy. Please try again in {seconds} seconds.\n");
+    unavailable(seconds, message)
+}
+
+fn unavailable(seconds: u64, message: String) -> Response<Full<Bytes>> {
     let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, TEXT, message);
     response
         .headers_mut()

@@ -44,7 +44,7 @@ pub fn page(providers: &[Arc<Provider>], may_see: impl Fn(&Provider) -> bool) ->
         Ok(sections) => sections,
         Err(failure) => {
             error!("{failure}. Try: {}", failure.hint());
-            return http::internal_error();
+            return http::failed(&failure);
         }
     };
     let title = match providers {

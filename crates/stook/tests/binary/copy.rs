@@ -131,3 +131,36 @@ fn an_interrupted_copy_says_how_to_go_on() {
     let printed = repository.fine(&["copy", "stook.db", "to.db"]);
     assert!(printed.contains("40,000 records in"), "{printed}");
 }
+
+#[test]
+fn looking_makes_no_store_and_what_stands_in_the_way_is_said() {
+    let repository = Repository::new();
+    let url = Server::shared().fresh_url();
+    configured(&repository, "there.toml", &url);
+    for command in ["status", "check", "export", "quarantine"] {
+        let printed = repository.ends(2, &["-c", "there.toml", command]);
+        assert!(
+            printed.contains("there is no store at") && printed.contains("check the address and its schema="),
+            "{command}: {printed}"
+        );
+    }
+    configured(&repository, "away.toml", "postgres://stook@127.0.0.1:1/stook");
+    let printed = repository.ends(2, &["-c", "away.toml", "status"]);
+    assert!(
+        printed.contains("127.0.0.1:1/stook") && printed.contains("can be reached from here"),
+        "{printed}"
+    );
+    configured(&repository, "mistyped.toml", "postgres://stook@127.0.0.1/stook?shema=x");
+    let printed = repository.ends(2, &["-c", "mistyped.toml", "status"]);
+    assert!(
+        printed.contains("shema") && printed.contains("schema=stook"),
+        "{printed}"
+    );
+    let printed = repository.ends(2, &["backup", "postgres://joe:secret@127.0.0.1/stook"]);
+    assert!(
+        printed.contains("stook copy") && !printed.contains("secret"),
+        "{printed}"
+    );
+    let printed = repository.ends(2, &["copy", "stook.db", "postgres://stook@127.0.0.1:1/stook"]);
+    assert_eq!(printed.matches("Try:").count(), 1, "{printed}");
+}

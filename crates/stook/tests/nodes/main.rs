@@ -17,8 +17,8 @@ mod support;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -161,10 +161,22 @@ impl Running {
     /// Waits until it is over; it must have succeeded.
     fn assert_it_ends_well(&mut self) {
         let status = self.child.wait().unwrap();
-        let mut printed = String::new();
-        self.log.rewind().unwrap();
-        self.log.read_to_string(&mut printed).unwrap();
-        assert!(status.success(), "{status}\n{printed}");
+        assert!(status.success(), "{status}\n{}", self.printed());
+    }
+
+    /// What it has printed so far.
+    fn printed(&self) -> String {
+        // Read at places of our own: the process writes at the one that the file remembers.
+        let mut printed = vec![0; usize::try_from(self.log.metadata().unwrap().len()).unwrap()];
+        self.log.read_exact_at(&mut printed, 0).unwrap();
+        String::from_utf8_lossy(&printed).into_owned()
+    }
+
+    fn signal(&self, signal: &str) {
+        let kill = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{sleep, spawn};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use misbehave::{Endpoint, Fault, Script, When, World};
 use stook::config::Source;
@@ -97,6 +97,54 @@ fn answers_are_whole_or_503_and_an_import_goes_on() {
     reference.write("second.jsonl", &lines(0..20_000, 2));
     reference.fine(&["import", "second.jsonl"]);
     assert!(site.content(&[]) == reference.content(&[]), "the contents differ");
+}
+
+#[test]
+fn a_database_that_hangs_hangs_nobody() {
+    let server = Server::start().unwrap();
+    let port = free_port();
+    let database = format!("{}?answer_seconds=2&connect_timeout=2", server.url());
+    let site = Site::with_repository(&database, port, 100);
+    site.write("first.jsonl", &lines(0..300, 1));
+    site.fine(&["import", "first.jsonl"]);
+    let node = site.serve(port);
+    let pages = ["oai?verb=ListRecords&metadataPrefix=oai_dc", "healthz", ""];
+    let ask_all = || pages.map(|page| ask(&format!("http://127.0.0.1:{port}/{page}")).unwrap());
+    assert!(ask_all().iter().all(|answer| answer.status == 200));
+    server.freeze().unwrap();
+    let began = Instant::now();
+    for (answer, page) in ask_all().iter().zip(pages) {
+        assert_eq!(answer.status, 503, "{page}\n{}", node.printed());
+        assert!(answer.retry_after.is_some(), "{page}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    server.thaw().unwrap();
+    sleep(Duration::from_millis(500));
+    assert!(ask_all().iter().all(|answer| answer.status == 200));
+}
+
+#[test]
+fn who_waits_for_the_database_says_so_and_stops_when_asked() {
+    let mut server = Server::start().unwrap();
+    let site = Site::with_repository(&server.url(), free_port(), 100);
+    site.write("many.jsonl", &lines(0..20_000, 1));
+    let store = StoreAddress::Server(server.url()).open(Clock::system()).unwrap();
+    store.declare_repository("main").unwrap();
+    let mut import = site.start(&["import", "many.jsonl"]);
+    while count(&store) == 0 {
+        assert!(!import.is_over(), "{}", import.printed());
+        sleep(Duration::from_millis(10));
+    }
+    server.kill().unwrap();
+    let began = Instant::now();
+    while !import.printed().contains("Waiting for it to come back") {
+        assert!(began.elapsed() < Duration::from_secs(30), "{}", import.printed());
+        sleep(Duration::from_millis(50));
+    }
+    import.signal("-TERM");
+    let status = import.child.wait().unwrap();
+    assert!(matches!(status.code(), Some(1 | 2)), "{}", import.printed());
+    assert!(began.elapsed() < Duration::from_secs(60));
 }
 
 #[test]
