@@ -6,6 +6,7 @@
 
 mod apply;
 pub mod built_in;
+mod key;
 mod mapping;
 pub mod path;
 mod read;

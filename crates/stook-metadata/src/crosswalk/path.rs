@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::key::Keys;
 use super::tree::Element;
 
 /// A way down from an element.
@@ -24,6 +25,8 @@ pub struct Step {
     pub name: Name,
     /// What must hold for them.
     pub conditions: Vec<Condition>,
+    /// Which keys that leaves.
+    keys: Option<Keys>,
 }
 
 /// The name of an element or attribute.
@@ -155,7 +158,20 @@ fn cut<'v>(text: &str, first: usize, last: usize) -> Cow<'v, str> {
 }
 
 impl Step {
+    pub(super) fn new(name: Name, conditions: Vec<Condition>) -> Step {
+        Step {
+            keys: Keys::of(&conditions),
+            name,
+            conditions,
+        }
+    }
+
     fn fits(&self, element: &Element<'_>) -> bool {
+        if let (Some(keys), Some(key)) = (&self.keys, element.key)
+            && !keys.has(key)
+        {
+            return false;
+        }
         // The namespace last: it is long, and nearly always the same.
         self.name
             .local

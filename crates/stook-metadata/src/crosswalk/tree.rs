@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::is_marc_namespace;
+use super::key::Key;
 use super::path::same;
 use crate::fault::{Fault, Problem, short};
 use crate::fragment::{MAX_DEPTH, split};
@@ -24,6 +25,7 @@ pub struct Element<'a> {
     pub attributes: Vec<Attribute<'a>>,
     /// In the order of the document.
     pub children: Vec<Child<'a>>,
+    pub(super) key: Option<Key>,
 }
 
 /// One attribute.
@@ -223,9 +225,22 @@ fn start<'a>(
     Some(Element {
         namespace,
         local,
+        key: key_of(&attributes),
         attributes,
         children: Vec::new(),
     })
+}
+
+/// The key of an element; none if it has several, or none.
+fn key_of(attributes: &[Attribute<'_>]) -> Option<Key> {
+    let mut keyed = attributes
+        .iter()
+        .filter(|attribute| attribute.namespace.is_empty() && matches!(attribute.local, "tag" | "code"));
+    let attribute = keyed.next()?;
+    match keyed.next() {
+        None => Key::of(attribute.local, &attribute.value),
+        Some(_) => None,
+    }
 }
 
 /// Line breaks and the blanks around them become one space; the ends are trimmed.

@@ -262,11 +262,9 @@ impl Pipeline {
     }
 }
 
-/// One thread is the caller's, which commits; reading costs little beside drafting.
+/// The caller's thread, which commits, waits for these most of the time, and reading costs little beside drafting.
 fn worker_count() -> usize {
-    thread::available_parallelism()
-        .map_or(1, |cores| cores.get().saturating_sub(1))
-        .clamp(1, 4)
+    thread::available_parallelism().map_or(1, usize::from).clamp(1, 4)
 }
 
 fn spawn<T: Send + 'static>(

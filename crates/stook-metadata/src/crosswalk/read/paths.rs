@@ -71,7 +71,7 @@ impl<'t> Reader<'_, 't> {
             } else {
                 let name = self.name(cursor, &self.source)?;
                 let conditions = self.bracketed(cursor)?;
-                path.steps.push(Step { name, conditions });
+                path.steps.push(Step::new(name, conditions));
             }
             if !cursor.takes_at_once("/") {
                 return Ok(path);
@@ -118,7 +118,7 @@ impl<'t> Reader<'_, 't> {
 
     fn marc_step(&self, local: &str, conditions: Vec<Condition>) -> Step {
         let name = Name::new(&self.source.namespace, local);
-        Step { name, conditions }
+        Step::new(name, conditions)
     }
 
     /// `[CONDITION and CONDITION]`, any number of times.
