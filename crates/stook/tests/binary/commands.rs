@@ -63,7 +63,7 @@ fn marc_comes_out_as_it_went_in_and_damage_is_named() {
     let exported = std::fs::read_to_string(repository.path("b.mrc")).unwrap();
     assert_eq!(exported, [record("1"), record("3")].concat());
     let refused = repository.ends(2, &["export", "--format", "marc", "--prefix", "oai_dc"]);
-    assert!(refused.contains("Try: marc21"), "{refused}");
+    assert!(refused.contains("Try: --prefix marc21"), "{refused}");
 }
 
 #[test]
