@@ -79,7 +79,8 @@ impl Stylesheet {
         if records.is_empty() {
             return Ok(Vec::new());
         }
-        settle::settle(&self.workshop()?, &self.strikes, records)
+        let workshop = self.workshop()?;
+        settle::settle(&workshop, &self.strikes, records)
     }
 
     fn workshop(&self) -> Result<Arc<Workshop>> {

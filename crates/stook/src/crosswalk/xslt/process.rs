@@ -17,7 +17,7 @@ use super::workshop::{Marks, NO_FOLDER, Process, Workshop};
 /// Longest time for one record. Most take less than a thousandth of it.
 pub(super) const RECORD_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 /// Largest result for one record.
-pub(super) const RECORD_BYTES: usize = 16 << 20;
+pub(super) const RECORD_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Largest result of one run.
 const RUN_BYTES: usize = 32 << 20;
 /// Longest messages of one run.
