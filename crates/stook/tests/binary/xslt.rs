@@ -242,15 +242,29 @@ fn a_command_that_is_stopped_leaves_no_process_and_no_folder() {
         (&["import", "b.jsonl"], 1),
         (&preview("slow.xsl"), 1),
     ] {
-        let temporary = repository.path("temporary");
+        // A folder that nobody could take for a URI, and a name by which our processes can be told from others.
+        let temporary = repository.path("with # and %20 and é");
+        let programs = repository.path("programs");
         fs::create_dir_all(&temporary).unwrap();
+        if !programs.exists() {
+            fs::create_dir(&programs).unwrap();
+            let found = text(
+                &Command::new("sh")
+                    .args(["-c", "command -v xsltproc"])
+                    .output()
+                    .unwrap()
+                    .stdout,
+            );
+            std::os::unix::fs::symlink(found.trim(), programs.join("xsltproc")).unwrap();
+        }
         let mut command = repository.command(arguments);
         command
             .env("TMPDIR", &temporary)
+            .env("PATH", &programs)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let is_running = || running_in(&temporary) > 0;
+        let is_running = || running_from(&programs) > 0;
         wait_until("xsltproc runs", is_running);
         for _ in 0..signals {
             Command::new("kill")
@@ -262,13 +276,13 @@ fn a_command_that_is_stopped_leaves_no_process_and_no_folder() {
         let started = Instant::now();
         child.wait().unwrap();
         assert!(started.elapsed() < Duration::from_secs(4), "{arguments:?}");
-        wait_until("xsltproc is gone", || running_in(&temporary) == 0);
+        wait_until("xsltproc is gone", || running_from(&programs) == 0);
         assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "{arguments:?}");
     }
 }
 
-/// How many processes of xsltproc have a driver in this folder.
-fn running_in(folder: &Path) -> usize {
+/// How many processes of xsltproc were started from this folder.
+fn running_from(folder: &Path) -> usize {
     let output = Command::new("ps")
         .args(["-eo", "args"])
         .output()

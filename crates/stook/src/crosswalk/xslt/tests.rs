@@ -328,8 +328,9 @@ fn what_xsltproc_does_not_understand_is_told_before_anything_is_made() {
 fn nothing_is_left_behind() {
     let stylesheet = Bench::new().sheet(r#"<xsl:template match="/"><r/></xsl:template>"#);
     applied(&stylesheet, &["<a/>"]);
-    let driver = stylesheet.workshop().unwrap().driver();
-    let folder = driver.parent().unwrap().to_owned();
+    let run = stylesheet.workshop().unwrap().run_folder().unwrap();
+    let folder = run.path().parent().unwrap().to_owned();
+    drop(run);
     let names: Vec<_> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

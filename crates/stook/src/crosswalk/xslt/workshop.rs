@@ -23,13 +23,15 @@ use super::process::{self, End};
 use super::told;
 
 const DRIVER: &str = "driver.xsl";
+/// As a run names it. Nobody has to make a URI of the whole path, which may hold anything.
+pub(super) const DRIVER_OF_RUN: &str = "../driver.xsl";
 
 /// A folder with stylesheets that can be run.
 #[derive(Debug)]
 pub(super) struct Workshop {
     pub(super) program: PathBuf,
     pub(super) marks: Marks,
-    /// The copy of each sheet, and how people know it.
+    /// The copy of each sheet as a run names it, and how people know it.
     pub(super) names: Vec<(String, String)>,
     runs: AtomicU64,
     folder: Folder,
@@ -45,7 +47,7 @@ impl Workshop {
         for (at, sheet) in sheets.iter().enumerate() {
             let copy = folder.path().join(copy_name(at));
             fs::write(&copy, &sheet.text).context(NO_FOLDER)?;
-            names.push((copy.display().to_string(), sheet.path.display().to_string()));
+            names.push((format!("../{}", copy_name(at)), sheet.path.display().to_string()));
         }
         fs::write(folder.path().join(DRIVER), marks.driver()).context(NO_FOLDER)?;
         let workshop = Workshop {
@@ -63,10 +65,6 @@ impl Workshop {
                 bail!("xsltproc does not accept the stylesheet: {reason}\nTry: mend it; xsltproc runs XSLT 1.0")
             }
         }
-    }
-
-    pub(super) fn driver(&self) -> PathBuf {
-        self.folder.path().join(DRIVER)
     }
 
     /// A folder for the records of one run.
@@ -131,7 +129,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    fn new() -> Marks {
+    pub(super) fn new() -> Marks {
         let random = || RandomState::new().build_hasher().finish();
         let name = format!("stook-{:016x}{:016x}", random(), random());
         Marks {
