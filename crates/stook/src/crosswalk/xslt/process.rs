@@ -14,6 +14,8 @@ use anyhow::{Context, Result, bail};
 
 use super::workshop::{DRIVER_OF_RUN, Marks, NO_FOLDER, Process, Workshop};
 
+// Tests have less of everything, so that they reach the limits soon.
+
 /// Longest time for one record. Most take less than a thousandth of it.
 pub(super) const RECORD_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 5 });
 /// Largest result for one record.
@@ -21,11 +23,11 @@ pub(super) const RECORD_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20
 /// Largest result of one run.
 const RUN_BYTES: usize = 32 << 20;
 /// Longest messages of one run.
-pub(super) const MESSAGE_BYTES: usize = 16 << 20;
+pub(super) const MESSAGE_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Of which so much is kept.
 const KEPT_BYTES: usize = 64 << 10;
 /// Memory, in megabytes.
-pub(super) const MEGABYTES: usize = 1024;
+pub(super) const MEGABYTES: usize = if cfg!(test) { 192 } else { 1024 };
 /// Processor time of a whole run, in seconds: the last resort when nobody watches any more.
 const PROCESSOR_SECONDS: usize = 300;
 

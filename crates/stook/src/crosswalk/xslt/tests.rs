@@ -276,7 +276,7 @@ fn an_enormous_result_is_stopped() {
 #[test]
 fn an_enormous_hunger_for_memory_is_stopped() {
     let (reason, took) = fails(&doubled(40));
-    assert!(reason.contains("memory") || reason.contains("longer than"), "{reason}");
+    assert!(reason.contains("more than 192 MB of memory"), "{reason}");
     assert!(took < Duration::from_secs(10), "{took:?}");
 }
 
@@ -290,10 +290,7 @@ fn endless_messages_are_stopped() {
             &format!("<xsl:message>{}</xsl:message><xsl:if", "x".repeat(4096))
         )
     ));
-    assert!(
-        reason.contains("says more than 16 MB") || reason.contains("longer than"),
-        "{reason}"
-    );
+    assert!(reason.contains("says more than 1 MB"), "{reason}");
     assert!(took < Duration::from_secs(10), "{took:?}");
 }
 
