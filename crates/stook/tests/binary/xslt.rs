@@ -222,6 +222,11 @@ fn without_xsltproc_nothing_is_begun() {
     assert_eq!(without(&["status"]).0, Some(0), "what needs no stylesheet works");
     repository.fine(&["import", "b.jsonl"]);
     assert_eq!(in_mods(&repository).len(), 1);
+    // The stylesheet is found beside the configuration, wherever the command is given.
+    let configuration = repository.path("stook.toml");
+    let mut elsewhere = repository.command(&["-c", configuration.to_str().unwrap(), "format", "list"]);
+    let output = elsewhere.current_dir("/").output().unwrap();
+    assert!(text(&output.stdout).contains("my.xsl"), "{}", text(&output.stderr));
 }
 
 /// Asked for once or twice, in the middle of a run that never ends.

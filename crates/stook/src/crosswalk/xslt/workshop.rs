@@ -166,7 +166,7 @@ impl Folder {
     fn new() -> io::Result<Folder> {
         let mut open = lock();
         open.may_open()?;
-        let folder = tempfile::Builder::new().prefix("stook-").tempdir()?;
+        let folder = tempfile::Builder::new().prefix("stook-xslt-").tempdir()?;
         open.folders.push(folder.path().to_owned());
         Ok(Folder(folder))
     }
