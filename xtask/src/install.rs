@@ -65,6 +65,11 @@ const TEST_TOOLS: &[Tool] = &[
         packages: &["libhttp-oai-perl"],
     },
     YAZ,
+    Tool {
+        what: "xsltproc, which runs crosswalks that are stylesheets",
+        probe: &["xsltproc", "--version"],
+        packages: &["xsltproc"],
+    },
 ];
 
 const YAZ: Tool = Tool {

@@ -15,19 +15,21 @@ use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::config::Config;
 use crate::crosswalk::refresh::{self, Given, Refreshed};
-use crate::crosswalk::{Crosswalk, Made};
+use crate::crosswalk::{Crosswalk, Made, Written};
 use crate::web::landing::grouped;
 
 /// Show formats, and make records of one from those of another
 #[derive(Subcommand)]
 #[command(after_help = "\
-Records that are given in one format can be served in others, by the published crosswalks or a mapping of your own:
+Records that are given in one format can be served in others, by the published crosswalks, a mapping of your own or
+an XSLT 1.0 stylesheet (which needs xsltproc):
 
   stook format list                                  what there is and what could be made
   stook format preview mods --from marc21            the result for a few records; publishes nothing
   stook format add mods --from marc21                writes it to stook.toml and makes all records
   stook format preview house --from oai_dc --mapping house.map
-  stook format refresh                               after a mapping was changed
+  stook format preview mods --from marc21 --stylesheet MARC21slim2MODS.xsl
+  stook format refresh                               after a mapping or a stylesheet was changed
 
 From then on every import makes them too. Dublin Core, which every item must have, is made without being asked. A record
 that is given in a format is never replaced by one that is made.")]
@@ -59,7 +61,7 @@ pub(super) struct List {
 
 impl List {
     fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         let snapshot = session.store.read()?;
         let formats = snapshot.formats(session.repository)?;
         println!("Served:");
@@ -106,13 +108,17 @@ struct Which {
     /// A mapping of your own (docs/crosswalks.md), instead of the crosswalk that comes with the program
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
+    /// An XSLT 1.0 stylesheet, instead of a mapping
+    #[arg(long, value_name = "FILE", conflicts_with = "mapping")]
+    stylesheet: Option<PathBuf>,
 }
 
 impl Which {
     fn read(&self, session: &Session) -> Result<Crosswalk> {
-        match (&self.mapping, session.crosswalks.between(&self.from, &self.to)) {
-            (None, Some(known)) => Ok(known.clone()),
-            _ => Crosswalk::read(&self.from, &self.to, self.mapping.as_deref(), &session.formats),
+        let written = Written::new(self.mapping.as_deref(), self.stylesheet.as_deref())?;
+        match (written, session.crosswalks.between(&self.from, &self.to)) {
+            (Written::BuiltIn, Some(known)) => Ok(known.clone()),
+            _ => Crosswalk::read(&self.from, &self.to, written, &session.formats),
         }
     }
 }
@@ -135,8 +141,10 @@ pub(super) struct Preview {
 
 impl Preview {
     fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         let crosswalk = self.which.read(&session)?;
+        stop::at_once()?;
+        crosswalk.ready()?;
         let given = self.records(&session, crosswalk.source_prefix())?;
         if given.is_empty() {
             bail!(
@@ -146,7 +154,7 @@ impl Preview {
         }
         let texts: Vec<&str> = given.iter().filter_map(|given| given.metadata.as_deref()).collect();
         let mut ending = Ending::Fine;
-        for (given, made) in given.iter().zip(crosswalk.make(&texts)) {
+        for (given, made) in given.iter().zip(crosswalk.make(&texts)?) {
             println!("## {}", given.identifier);
             if !self.result_only {
                 println!("{}\n->", given.metadata.as_deref().unwrap_or_default());
@@ -212,8 +220,13 @@ pub(super) struct Add {
 
 impl Add {
     fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
-        let Which { to, from, mapping } = &self.which;
+        let session = Session::look(place)?;
+        let Which {
+            to,
+            from,
+            mapping,
+            stylesheet,
+        } = &self.which;
         let configured = Config::load(&place.config, None)?.crosswalk;
         if configured.iter().any(|known| known.from == *from && known.to == *to) {
             bail!(
@@ -222,10 +235,13 @@ impl Add {
             );
         }
         let crosswalk = self.which.read(&session)?;
+        crosswalk.ready()?;
         let mut lines = format!("\n[[crosswalk]]\nfrom = {}\nto = {}\n", quoted(from), quoted(to));
-        if let Some(mapping) = mapping {
-            let path = std::path::absolute(mapping).with_context(|| format!("finding {}", mapping.display()))?;
-            lines.push_str(&format!("mapping = {}\n", quoted(&path.display().to_string())));
+        for (setting, file) in [("mapping", mapping), ("stylesheet", stylesheet)] {
+            if let Some(file) = file {
+                let path = std::path::absolute(file).with_context(|| format!("finding {}", file.display()))?;
+                lines.push_str(&format!("{setting} = {}\n", quoted(&path.display().to_string())));
+            }
         }
         let mut file = fs::OpenOptions::new()
             .append(true)
@@ -242,7 +258,7 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Make all records again, after a mapping was added or changed
+/// Make all records again, after a mapping or a stylesheet was added or changed
 #[derive(Args)]
 #[command(after_help = "\
 Only records that come out differently get a new datestamp and are harvested again. A harvester in the middle of a list
@@ -258,7 +274,7 @@ pub(super) struct Refresh {
 
 impl Refresh {
     fn run(self, place: &Place) -> Result<Ending> {
-        let session = Session::open(place)?;
+        let session = Session::look(place)?;
         let is_meant = |crosswalk: &&Crosswalk| {
             let (from, to) = (crosswalk.source_prefix().as_str(), crosswalk.target().prefix.as_str());
             self.to.as_deref().is_none_or(|wanted| wanted == to)

@@ -196,9 +196,10 @@ pub(super) fn import(
         &mut show,
     );
     bar.finish_and_clear();
-    // The store's own errors come with a hint.
+    // The store's own errors come with a hint, a crosswalk's with their causes.
     summary.map_err(|failure| match failure {
         ImportError::Store(failure) => failure.into(),
+        ImportError::Crosswalk(failure) => failure,
         other => other.into(),
     })
 }

@@ -95,7 +95,10 @@ enum Ending {
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     end_quietly_when_nobody_reads();
-    match dispatch(Cli::parse()) {
+    let ended = dispatch(Cli::parse());
+    // A command that was stopped may have left threads in the middle of their work.
+    crate::crosswalk::xslt::leave_nothing_behind();
+    match ended {
         Ok(Ending::Fine) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -161,6 +164,7 @@ fn end_quietly_when_nobody_reads() {
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
         if message.contains("failed printing to stdout") && message.contains("Broken pipe") {
+            crate::crosswalk::xslt::leave_nothing_behind();
             std::process::exit(0);
         }
         usual(panic);

@@ -17,10 +17,7 @@ const REMINDER: Duration = Duration::from_secs(60);
 pub(super) fn on_signal(announcement: &'static str) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting")?;
+    let runtime = runtime()?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
             crate::provider::serve::asked_to_stop().await;
@@ -28,7 +25,7 @@ pub(super) fn on_signal(announcement: &'static str) -> Result<Arc<AtomicBool>> {
             ASKED.store(true, Relaxed);
             eprintln!("{announcement}");
             crate::provider::serve::asked_to_stop().await;
-            std::process::exit(130);
+            end_now();
         });
     })?;
     Ok(stop)
@@ -50,4 +47,24 @@ pub(super) fn while_waiting() -> impl Fn(&StoreError) -> ControlFlow<()> + Send 
         }
         ControlFlow::Continue(())
     }
+}
+
+/// For a command that has nothing to finish: it ends when it is asked to, but leaves no process and no file behind.
+pub(super) fn at_once() -> Result<()> {
+    let runtime = runtime()?;
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(crate::provider::serve::asked_to_stop());
+        end_now();
+    })?;
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().context("starting")
+}
+
+fn end_now() -> ! {
+    crate::crosswalk::xslt::leave_nothing_behind();
+    std::process::exit(130);
 }

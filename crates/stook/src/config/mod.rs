@@ -101,11 +101,12 @@ impl Config {
         config.store = config.store.relative_to(folder);
         let descriptions = config.repository.iter_mut();
         let descriptions = descriptions.flat_map(|repository| &mut repository.description_files);
-        let mappings = config
+        let crosswalks = config
             .crosswalk
             .iter_mut()
-            .filter_map(|crosswalk| crosswalk.mapping.as_mut());
-        for file in descriptions.chain(mappings) {
+            .flat_map(|crosswalk| [crosswalk.mapping.as_mut(), crosswalk.stylesheet.as_mut()])
+            .flatten();
+        for file in descriptions.chain(crosswalks) {
             *file = folder.join(&*file);
         }
         Ok(config)
@@ -196,7 +197,7 @@ impl Config {
     /// The crosswalks of this configuration, and those that come with the program.
     ///
     /// # Errors
-    /// When a mapping cannot be read.
+    /// When a mapping or a stylesheet cannot be read, or one of them has both.
     pub fn crosswalks(&self) -> Result<Crosswalks> {
         Crosswalks::new(&self.crosswalk, &self.formats()?)
     }

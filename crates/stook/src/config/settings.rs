@@ -151,6 +151,8 @@ settings! {
             "The metadataPrefix of those that are made from them.";
         mapping: Option<PathBuf> = None,
             "A mapping of your own, see docs/crosswalks.md; without it the crosswalk that comes with the program.";
+        stylesheet: Option<PathBuf> = None,
+            "An XSLT 1.0 stylesheet instead of a mapping, run by xsltproc; see docs/crosswalks.md.";
     }
 }
 

@@ -1,11 +1,14 @@
 //! Records of other formats, made from those that were given.
 //!
 //! Enters: records of a format, in batches. Leaves: for each of them the record of another format, checked as if it had
-//! been given, or nothing, or why it cannot be made. [`refresh`] does this for everything a repository holds.
+//! been given, or nothing, or why it cannot be made. [`refresh`] does this for everything a repository holds. The way is
+//! a mapping, or a stylesheet ([`xslt`]).
 
 pub mod refresh;
+pub mod xslt;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use stook_metadata::crosswalk::{Mapping, built_in};
@@ -14,6 +17,7 @@ use stook_oai::MetadataPrefix;
 use stook_store::Content;
 
 use crate::config;
+use xslt::Stylesheet;
 
 /// What became of one record.
 pub type Made = Result<Option<String>, String>;
@@ -43,9 +47,41 @@ pub struct Crosswalks {
 pub struct Crosswalk {
     from: MetadataPrefix,
     to: Format,
-    mapping: Mapping,
+    way: Way,
     /// Where it is written, for people.
     source: String,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    Mapping(Box<Mapping>),
+    Stylesheet(Arc<Stylesheet>),
+}
+
+/// Where a crosswalk is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Written<'p> {
+    /// In the program.
+    BuiltIn,
+    /// In a mapping of one's own.
+    Mapping(&'p Path),
+    /// In an XSLT stylesheet.
+    Stylesheet(&'p Path),
+}
+
+impl<'p> Written<'p> {
+    /// What the configuration, or somebody at the keyboard, says.
+    ///
+    /// # Errors
+    /// When both are said.
+    pub fn new(mapping: Option<&'p Path>, stylesheet: Option<&'p Path>) -> Result<Written<'p>> {
+        match (mapping, stylesheet) {
+            (None, None) => Ok(Written::BuiltIn),
+            (Some(path), None) => Ok(Written::Mapping(path)),
+            (None, Some(path)) => Ok(Written::Stylesheet(path)),
+            (Some(_), Some(_)) => bail!("it has a mapping and a stylesheet\nTry: one of them"),
+        }
+    }
 }
 
 impl Crosswalks {
@@ -57,11 +93,12 @@ impl Crosswalks {
     pub fn new(configured: &[config::Crosswalk], formats: &Formats) -> Result<Crosswalks> {
         let mut all = Vec::new();
         for crosswalk in configured {
-            let read = Crosswalk::read(&crosswalk.from, &crosswalk.to, crosswalk.mapping.as_deref(), formats);
+            let read = Written::new(crosswalk.mapping.as_deref(), crosswalk.stylesheet.as_deref())
+                .and_then(|written| Crosswalk::read(&crosswalk.from, &crosswalk.to, written, formats));
             all.push(read.with_context(|| format!("[[crosswalk]] from {:?} to {:?}", crosswalk.from, crosswalk.to))?);
         }
-        for mapping in built_in::all().iter().filter(|mapping| mapping.to == "oai_dc") {
-            if let Ok(crosswalk) = Crosswalk::read(&mapping.from, &mapping.to, None, formats)
+        for format in formats.iter() {
+            if let Ok(crosswalk) = Crosswalk::read(format.prefix.as_str(), "oai_dc", Written::BuiltIn, formats)
                 && !all
                     .iter()
                     .any(|known| known.from == crosswalk.from && known.to.prefix == crosswalk.to.prefix)
@@ -75,6 +112,14 @@ impl Crosswalks {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Crosswalk> {
         self.all.iter()
+    }
+
+    /// Makes sure that all of them can be made, before anything is.
+    ///
+    /// # Errors
+    /// When one cannot.
+    pub fn ready(&self) -> Result<()> {
+        self.all.iter().try_for_each(Crosswalk::ready)
     }
 
     /// Those that begin with a format.
@@ -91,28 +136,35 @@ impl Crosswalks {
 }
 
 impl Crosswalk {
-    /// Reads a mapping of one's own, or takes the one that comes with the program.
+    /// Reads one of one's own, or takes the one that comes with the program.
     ///
     /// # Errors
     /// When there is none, or it makes no sense.
-    pub fn read(from: &str, to: &str, mapping: Option<&Path>, formats: &Formats) -> Result<Crosswalk> {
-        let (mapping, source) = match mapping {
-            Some(path) => (own_mapping(from, to, path, formats)?, path.display().to_string()),
-            None => {
-                let Some(mapping) = built_in::between(from, to) else {
+    pub fn read(from: &str, to: &str, written: Written<'_>, formats: &Formats) -> Result<Crosswalk> {
+        let (way, source) = match written {
+            Written::Mapping(path) => {
+                let mapping = own_mapping(from, to, path, formats)?;
+                (Way::Mapping(Box::new(mapping)), path.display().to_string())
+            }
+            Written::Stylesheet(path) => {
+                let stylesheet = Arc::new(Stylesheet::read(path)?);
+                (Way::Stylesheet(stylesheet), path.display().to_string())
+            }
+            Written::BuiltIn => {
+                let Some(mapping) = built_in::between(mapped_as(from, formats), mapped_as(to, formats)) else {
                     bail!(
-                        "no crosswalk from {from} to {to} comes with the program\nTry: mapping = \"FILE\", see \
-                         docs/crosswalks.md; or stook format list, which shows those there are"
+                        "no crosswalk from {from} to {to} comes with the program\nTry: a mapping or a stylesheet of your \
+                         own, see docs/crosswalks.md; or stook format list, which shows those there are"
                     );
                 };
-                (mapping.clone(), "built in".to_owned())
+                (Way::Mapping(Box::new(mapping.clone())), "built in".to_owned())
             }
         };
         let known = |prefix: &str| formats.by_prefix(prefix).with_context(|| unknown(prefix));
         Ok(Crosswalk {
             from: known(from)?.prefix.clone(),
             to: known(to)?.clone(),
-            mapping,
+            way,
             source,
         })
     }
@@ -135,16 +187,39 @@ impl Crosswalk {
         &self.source
     }
 
-    /// Makes the other record of each.
-    #[must_use]
-    pub fn make(&self, records: &[&str]) -> Vec<Made> {
-        records.iter().map(|record| self.make_one(record)).collect()
+    /// Makes sure that it can be made.
+    ///
+    /// # Errors
+    /// When it needs a program that is not there, or that program does not understand it.
+    pub fn ready(&self) -> Result<()> {
+        match &self.way {
+            Way::Mapping(_) => Ok(()),
+            Way::Stylesheet(stylesheet) => stylesheet.ready().with_context(|| self.in_words()),
+        }
     }
 
-    fn make_one(&self, record: &str) -> Made {
-        let made = self.mapping.apply(record).map_err(|fault| fault.to_string())?;
-        let checked = made.map(|made| check(&made, &self.to)).transpose();
+    /// Makes the other record of each.
+    ///
+    /// # Errors
+    /// When none can be made, whatever the record says.
+    pub fn make(&self, records: &[&str]) -> Result<Vec<Made>> {
+        let made: Vec<Made> = match &self.way {
+            Way::Mapping(mapping) => {
+                let apply = |record: &&str| mapping.apply(record).map_err(|fault| fault.to_string());
+                records.iter().map(apply).collect()
+            }
+            Way::Stylesheet(stylesheet) => stylesheet.apply(records).with_context(|| self.in_words())?,
+        };
+        Ok(made.into_iter().map(|made| self.checked(made)).collect())
+    }
+
+    fn checked(&self, made: Made) -> Made {
+        let checked = made?.map(|made| check(&made, &self.to)).transpose();
         checked.map_err(|fault| format!("as {}: {}", self.to.prefix, fault.problem))
+    }
+
+    fn in_words(&self) -> String {
+        format!("making {} from {} by {}", self.to.prefix, self.from, self.source)
     }
 }
 
@@ -162,6 +237,40 @@ fn own_mapping(from: &str, to: &str, path: &Path, formats: &Formats) -> Result<M
     Ok(mapping)
 }
 
+/// The name by which the mappings that come with the program know a format: `marcxml` and `marc` are other names of
+/// `marc21`.
+fn mapped_as<'f>(prefix: &'f str, formats: &'f Formats) -> &'f str {
+    let is_mapped = |prefix: &str| {
+        let mut mappings = built_in::all().iter();
+        mappings.any(|mapping| mapping.from == prefix || mapping.to == prefix)
+    };
+    let Some(format) = formats.by_prefix(prefix).filter(|_| !is_mapped(prefix)) else {
+        return prefix;
+    };
+    let is_twin = |other: &&Format| other.namespace == format.namespace && other.roots == format.roots;
+    let mut twins = formats.iter().filter(is_twin).map(|twin| twin.prefix.as_str());
+    twins.find(|twin| is_mapped(twin)).unwrap_or(prefix)
+}
+
 fn unknown(prefix: &str) -> String {
     format!("the format {prefix} is not known\nTry: stook format list, or describe it in stook.toml under [[format]]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_names_of_a_format_are_made_from_and_into_alike() {
+        let formats = Formats::default();
+        let crosswalks = Crosswalks::new(&[], &formats).unwrap();
+        for from in ["marc21", "marcxml", "marc", "unimarc", "mods"] {
+            assert!(crosswalks.between(from, "oai_dc").is_some(), "{from}");
+        }
+        let built_in = |from, to| Crosswalk::read(from, to, Written::BuiltIn, &formats);
+        assert_eq!(built_in("marcxml", "mods").unwrap().source_prefix().as_str(), "marcxml");
+        assert_eq!(built_in("oai_dc", "marc").unwrap().target().prefix.as_str(), "marc");
+        assert!(built_in("unimarc", "mods").is_err());
+        assert!(built_in("oai_dc", "oai_dc").is_err());
+    }
 }

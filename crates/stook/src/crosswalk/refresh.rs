@@ -62,7 +62,7 @@ impl Given {
 /// Makes all records of one crosswalk again. `progress` hears how many of how many were read.
 ///
 /// # Errors
-/// When the store cannot be read or written. What was done until then stays done.
+/// When the store cannot be read or written, or the crosswalk cannot be made at all. What was done until then stays done.
 pub fn refresh(
     store: &Store,
     repository: RepositoryId,
@@ -70,6 +70,7 @@ pub fn refresh(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Refreshed> {
+    crosswalk.ready()?;
     store.declare_format(repository, &crosswalk.target().metadata_format())?;
     let mut done = Refreshed::default();
     let found = store.look_up(|snapshot| {
@@ -174,7 +175,7 @@ fn in_parallel(crosswalk: &Crosswalk, records: &[&str]) -> Result<Vec<super::Mad
         for part in parts {
             made.extend(
                 part.join()
-                    .map_err(|_| anyhow!("a crosswalk failed; the panic is above"))?,
+                    .map_err(|_| anyhow!("a crosswalk failed; the panic is above"))??,
             );
         }
         Ok(made)

@@ -51,6 +51,9 @@ pub enum ImportError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A crosswalk cannot be made at all.
+    #[error("{0:#}")]
+    Crosswalk(anyhow::Error),
     /// A thread cannot be started, or died.
     #[error("internal failure: {0}. What was committed before is safe; please report this")]
     Thread(String),
@@ -65,7 +68,7 @@ pub enum ImportError {
 ///
 /// # Errors
 /// When the input has to be refused, which is found out before anything is imported wherever the input can be read
-/// twice, or when the store fails.
+/// twice, when a crosswalk cannot be made at all, or when the store fails.
 pub fn run(
     store: &Store,
     repository: RepositoryId,
@@ -76,6 +79,7 @@ pub fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ImportError> {
     open::look_ahead(inputs, options)?;
+    options.crosswalks.ready().map_err(ImportError::Crosswalk)?;
     let started = Instant::now();
     let mut commit = Commit {
         importer,
@@ -188,7 +192,7 @@ enum Drained {
     Stopped,
 }
 
-type Outcomes = Receiver<Result<Prepared, StoreError>>;
+type Outcomes = Receiver<Result<Prepared, ImportError>>;
 
 /// The threads before the commit.
 struct Pipeline {
@@ -309,7 +313,7 @@ fn work(
     preparer: &Preparer,
     drafter: &Drafter,
     incoming: &Receiver<Vec<Raw>>,
-    outgoing: &SyncSender<Result<Prepared, StoreError>>,
+    outgoing: &SyncSender<Result<Prepared, ImportError>>,
 ) {
     while let Ok(load) = incoming.recv() {
         if outgoing.send(preparer.prepare(drafter, load)).is_err() {

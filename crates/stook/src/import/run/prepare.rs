@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stook_oai::{Identifier, MetadataPrefix};
 use stook_store::{Batch, Change, Encoder, RepositoryId, Store, StoreError};
 
+use super::ImportError;
 use crate::crosswalk;
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
@@ -50,7 +51,7 @@ impl Preparer {
         })
     }
 
-    pub(super) fn prepare(&self, drafter: &Drafter, load: Vec<Raw>) -> Result<Prepared, StoreError> {
+    pub(super) fn prepare(&self, drafter: &Drafter, load: Vec<Raw>) -> Result<Prepared, ImportError> {
         let mut drafted = Drafted::default();
         for raw in load {
             drafter.draft(raw, &mut drafted);
@@ -59,7 +60,7 @@ impl Preparer {
             origins: Vec::new(),
             changes: Vec::with_capacity(drafted.drafts.len()),
         };
-        let derived = self.derive(&drafted.drafts, &mut drafted.rejected);
+        let derived = self.derive(&drafted.drafts, &mut drafted.rejected)?;
         let mut formats = self.formats_of(&drafted.drafts)?.into_iter();
         for draft in drafted.drafts {
             let Draft {
@@ -137,7 +138,7 @@ impl Preparer {
 
     /// What is made of the drafts by crosswalks, where the same is not given. What cannot be made is told; the record it
     /// would have been made from is none the worse for it.
-    fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Vec<(Place, Change)> {
+    fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Result<Vec<(Place, Change)>, ImportError> {
         let mut changes = Vec::new();
         let mut known: HashSet<(&Identifier, &MetadataPrefix)> = HashSet::new();
         for crosswalk in self.options.crosswalks.iter() {
@@ -155,7 +156,7 @@ impl Preparer {
                 .filter(|draft| known.insert((&draft.identifier, to)))
                 .collect();
             let texts: Vec<&str> = sources.iter().filter_map(|draft| draft.content.metadata()).collect();
-            let mut made = crosswalk.make(&texts).into_iter();
+            let mut made = crosswalk.make(&texts).map_err(ImportError::Crosswalk)?.into_iter();
             for draft in sources {
                 let content = match crosswalk::content(draft.content.metadata().and_then(|_| made.next())) {
                     Ok(content) => content,
@@ -175,7 +176,7 @@ impl Preparer {
                 changes.push((draft.place.clone(), change));
             }
         }
-        changes
+        Ok(changes)
     }
 
     /// The formats in which each item that is deleted as a whole has records, deleted ones too: if those did not count,
