@@ -7,11 +7,14 @@ use std::time::Duration;
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
 
+use super::password;
 use super::tls::{self, Verification};
 use crate::StoreError;
 
 const DEFAULT_SCHEMA: &str = "stook";
 const DEFAULT_CONNECTIONS: usize = 32;
+/// A silent connection is asked so often whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(60);
 
 /// The address of a store on a PostgreSQL server.
 ///
@@ -31,6 +34,24 @@ impl PostgresAddress {
     /// Whether a setting is meant to be such an address.
     pub fn is_meant_by(text: &str) -> bool {
         text.starts_with("postgres:") || text.starts_with("postgresql:")
+    }
+
+    /// The same, with this password.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> PostgresAddress {
+        self.config.password(password);
+        self
+    }
+
+    /// A connection for somebody who has nothing to do with a store: it is as the server makes it, in no schema of ours.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not let us in.
+    pub fn client(&self) -> Result<Client, StoreError> {
+        let mut plain = self.clone();
+        // A long query says nothing for a while; a server that is gone says nothing for ever.
+        plain.config.keepalives_idle(KEEPALIVE);
+        plain.connect()
     }
 
     pub(super) fn connect(&self) -> Result<Client, StoreError> {
@@ -126,6 +147,11 @@ fn complete(config: &mut Config) -> Result<(), StoreError> {
     if config.get_dbname().is_none() {
         let name = variable("PGDATABASE").or_else(|| config.get_user().map(str::to_owned));
         config.dbname(&name.unwrap_or_default());
+    }
+    if config.get_password().is_none()
+        && let Some(password) = password::from_file(config)
+    {
+        config.password(password);
     }
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));

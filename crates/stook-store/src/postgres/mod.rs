@@ -14,6 +14,7 @@ mod connection;
 mod copy;
 mod lookup;
 mod notes;
+mod password;
 mod plan;
 mod quarantine;
 mod replica;
