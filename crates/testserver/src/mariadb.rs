@@ -1,7 +1,7 @@
 //! A MariaDB server of one's own, for tests of reading from it.
 
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ pub struct MariaDb {
     port: u16,
     process: Option<Child>,
     programs: [PathBuf; 3],
+    /// Settings beside the usual ones: `--name=value`.
+    settings: Vec<String>,
 }
 
 impl MariaDb {
@@ -43,6 +45,18 @@ impl MariaDb {
     /// # Errors
     /// When MariaDB is not installed, or does not start.
     pub fn start() -> io::Result<MariaDb> {
+        MariaDb::start_with(None)
+    }
+
+    /// Starts one that can speak TLS, with this certificate and key.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_encrypted(certificate: &Path, key: &Path) -> io::Result<MariaDb> {
+        MariaDb::start_with(Some((certificate, key)))
+    }
+
+    fn start_with(tls: Option<(&Path, &Path)>) -> io::Result<MariaDb> {
         let programs = [find(PROGRAMS[0])?, find(PROGRAMS[1])?, find(PROGRAMS[2])?];
         let folder = tempfile::Builder::new().prefix("stook-mariadb-").tempdir()?;
         give_to(SYSTEM_USER, folder.path())?;
@@ -56,7 +70,16 @@ impl MariaDb {
             port: free_port()?,
             process: None,
             programs,
+            settings: Vec::new(),
         };
+        if let Some((certificate, key)) = tls {
+            for (from, option) in [(certificate, "ssl-cert"), (key, "ssl-key")] {
+                let to = server.folder.path().join(option);
+                std::fs::write(&to, std::fs::read(from)?)?;
+                give_to(SYSTEM_USER, &to)?;
+                server.settings.push(format!("--{option}={}", to.display()));
+            }
+        }
         server.resume()?;
         server.run_in(
             "mysql",
@@ -91,6 +114,7 @@ impl MariaDb {
         ] {
             command.arg(format!("{option}={value}"));
         }
+        command.args(&self.settings);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.process = Some(spawn(command)?);
         let began = Instant::now();

@@ -128,6 +128,7 @@ fn fault(error: Error) -> Fault {
             Fault::new(Why::Denied, "the server cannot encrypt, and sslmode demands it")
         }
         Error::TlsError(error) => Fault::new(Why::Denied, error),
+        Error::DriverError(error) => Fault::new(Why::Away, error),
         Error::IoError(error) => Fault::new(Why::Away, error),
         other => Fault::new(Why::Away, other),
     }

@@ -177,6 +177,8 @@ impl Group {
                 }
             }
         }
+        // Elements stand together, whatever rows they come from.
+        values.sort_by_key(|(query, column, _)| (*query, *column));
         Gathered {
             id: self.id,
             row: self.first,

@@ -1,6 +1,7 @@
 //! What is told when a database cannot be read, or not as it is asked for.
 
 use std::fs;
+use std::path::Path;
 
 use testserver::{MariaDb, Server};
 
@@ -11,7 +12,10 @@ use crate::{Repository, text};
 fn complaint(repository: &Repository, definition: &str) -> String {
     repository.write("books.toml", definition);
     let said = repository.ends(2, &["import", "--sql", "books.toml"]);
-    assert!(said.starts_with("stook: ") && said.contains("books.toml"), "{said}");
+    assert!(
+        said.contains("stook: books.toml: ") || said.contains("stook: in books.toml: "),
+        "{said}"
+    );
     assert!(said.contains("\nTry: ") && !said.contains("hush"), "{said}");
     assert!(repository.content().is_empty(), "something was published");
     said
@@ -49,9 +53,9 @@ fn a_server_that_is_not_there_or_does_not_let_us_in() {
         ("sqlite:none.db".to_owned(), "there is no such file"),
         ("sqlite:stook.toml".to_owned(), "not a database"),
         (postgres.replace("stook@", "nobody:hush@"), "\"nobody\" does not exist"),
-        (postgres.replace("/stook", "/none"), "\"none\" does not exist"),
+        (elsewhere(&postgres), "\"none\" does not exist"),
         (locked, "Access denied for user 'locked'"),
-        (mariadb.replace("/stook", "/none"), "Unknown database 'none'"),
+        (elsewhere(&mariadb), "Unknown database 'none'"),
         (mariadb.clone() + "?sslmode=require", "the server cannot encrypt"),
     ] {
         let said = complaint(&repository, &asking(&address, "select 1 as id"));
@@ -60,6 +64,36 @@ fn a_server_that_is_not_there_or_does_not_let_us_in() {
             "{address}: {said}"
         );
     }
+}
+
+/// The same server, another database.
+fn elsewhere(address: &str) -> String {
+    format!("{}/none", address.rsplit_once('/').unwrap().0)
+}
+
+#[test]
+fn connections_are_encrypted_and_the_server_is_verified() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harvest/fixtures");
+    let (certificate, key) = (fixtures.join("localhost.pem"), fixtures.join("localhost.key"));
+    let server = MariaDb::start_encrypted(&certificate, &key).unwrap();
+    server.run("create user safe@'%' require ssl").unwrap();
+    let address = server.url().replace("stook@127.0.0.1", "safe@localhost");
+    let address = address.rsplit_once('/').unwrap().0;
+    let repository = Repository::new();
+    fs::copy(&certificate, repository.path("ca.pem")).unwrap();
+    let query = "select 1 as id, value as title from (select variable_value as value from \
+                 information_schema.session_status where variable_name = 'ssl_version') s";
+    for mode in ["", "?sslmode=require", "?sslmode=verify-full&sslrootcert=ca.pem"] {
+        repository.write("books.toml", asking(&format!("{address}/{mode}"), query));
+        repository.fine(&["import", "--sql", "books.toml"]);
+        let record = super::record(&repository, "1");
+        assert!(record.starts_with("<title>TLSv1"), "{mode}: {record}");
+    }
+    let other = Repository::new();
+    let said = complaint(&other, &asking(&format!("{address}/?sslmode=verify-full"), query));
+    assert!(said.contains("cannot open"), "{said}");
+    let said = complaint(&other, &asking(&format!("{address}/?sslmode=disable"), query));
+    assert!(said.contains("Access denied"), "{said}");
 }
 
 #[test]
@@ -94,7 +128,8 @@ fn passwords_come_from_where_people_keep_them() {
         let output = repository.run(&["import", "--sql", "url.toml"]);
         assert_eq!(text(&output.stderr), "");
     }
-    let said = complaint(&repository, &format!("password_file = \"none\"\n{query}"));
+    repository.write("none.toml", format!("password_file = \"none\"\n{query}"));
+    let said = repository.ends(2, &["import", "--sql", "none.toml"]);
     assert!(said.contains("password_file: cannot read"), "{said}");
 }
 
