@@ -170,9 +170,7 @@ impl Group {
         for row in self.rows {
             for (column, cell) in row.cells.into_iter().enumerate() {
                 let Some(cell) = cell else { continue };
-                if is_single {
-                    values.push((row.query, column, cell));
-                } else if seen.insert((row.query, column, cell.clone())) {
+                if is_single || seen.insert((row.query, column, cell.clone())) {
                     values.push((row.query, column, cell));
                 }
             }
@@ -233,7 +231,10 @@ fn unpack(mut packed: &[u8]) -> Vec<Option<Vec<u8>>> {
 mod tests {
     use super::*;
 
-    fn gathered(limit: usize, rows: &[(usize, &str, Option<&str>, &[Option<&str>])]) -> Vec<String> {
+    /// A query, an id, a position and cells.
+    type Given<'a> = (usize, &'a str, Option<&'a str>, &'a [Option<&'a str>]);
+
+    fn gathered(limit: usize, rows: &[Given<'_>]) -> Vec<String> {
         let mut spool = Spool::new(limit).unwrap();
         for (query, id, position, cells) in rows {
             let cells: Vec<_> = cells.iter().map(|cell| cell.map(str::as_bytes)).collect();
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn rows_of_one_record_come_together_wherever_they_stood() {
-        let rows: &[(usize, &str, Option<&str>, &[Option<&str>])] = &[
+        let rows: &[Given<'_>] = &[
             (0, "b", None, &[Some("B"), None]),
             (0, "a", None, &[Some("A"), Some("x")]),
             (0, "b", None, &[Some("B"), Some("y")]),
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn order_is_as_told_and_otherwise_always_the_same() {
-        let told: &[(usize, &str, Option<&str>, &[Option<&str>])] = &[
+        let told: &[Given<'_>] = &[
             (0, "a", None, &[]),
             (1, "a", Some("1"), &[Some("Zuse")]),
             (1, "a", Some("2"), &[Some("Noether")]),
@@ -286,8 +287,7 @@ mod tests {
             (1, "a", Some("3"), &[Some("Zuse")]),
         ];
         assert_eq!(gathered(1000, told), ["a@1: 1.0=Zuse 1.0=Abel 1.0=Noether"]);
-        let one: &[(usize, &str, Option<&str>, &[Option<&str>])] =
-            &[(0, "a", None, &[Some("z")]), (0, "a", None, &[Some("aa")])];
+        let one: &[Given<'_>] = &[(0, "a", None, &[Some("z")]), (0, "a", None, &[Some("aa")])];
         let other = [one[1], one[0]];
         assert_eq!(gathered(1000, one), ["a@1: 0.0=aa 0.0=z"]);
         assert_eq!(gathered(1000, &other), ["a@1: 0.0=aa 0.0=z"]);
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn what_is_too_large_is_mentioned_and_not_held() {
         let long = "x".repeat(300);
-        let rows: &[(usize, &str, Option<&str>, &[Option<&str>])] = &[
+        let rows: &[Given<'_>] = &[
             (0, "a", None, &[Some(&long)]),
             (0, "b", None, &[Some("small")]),
             (1, "c", None, &[Some("one")]),
