@@ -192,7 +192,7 @@ fn report(options: &Options, figures: &[Figures; 2]) -> Report {
              one and a half rows of authors each; the store is a file."
                 .to_owned(),
             "The plain select writes the same rows of both queries to a file, by psql and mariadb.".to_owned(),
-            format!("One record of {CHANGED_STEP} was changed; exactly those have new datestamps."),
+            format!("One record of {CHANGED_STEP} was changed; exactly so many have new datestamps."),
         ],
         rows: Vec::new(),
     };
