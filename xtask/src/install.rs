@@ -34,6 +34,12 @@ const NGINX: Tool = Tool {
     packages: &["nginx"],
 };
 
+const MARIADB: Tool = Tool {
+    what: "MariaDB, a database to import from; the tests start servers of their own",
+    probe: &["sh", "-c", "PATH=$PATH:/usr/sbin mariadbd --version"],
+    packages: &["mariadb-server"],
+};
+
 const XMLLINT: Tool = Tool {
     what: "xmllint, which validates answers against the OAI-PMH schema",
     probe: &["xmllint", "--version"],
@@ -47,6 +53,7 @@ const TEST_TOOLS: &[Tool] = &[
         probe: &["sh", "-c", "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb"],
         packages: &["postgresql"],
     },
+    MARIADB,
     NGINX,
     PYTHON,
     Tool {
@@ -186,6 +193,14 @@ pub(crate) fn for_bench() -> Result<()> {
     install_tools(BENCH_TOOLS)?;
     install_peers()?;
     for_harvest_bench()
+}
+
+/// What `cargo xtask bench sql` needs beside PostgreSQL, which the tests need too.
+///
+/// # Errors
+/// When something is missing and cannot be installed.
+pub(crate) fn for_sql_bench() -> Result<()> {
+    install_tools(&[MARIADB])
 }
 
 /// What `cargo xtask bench harvest` needs.

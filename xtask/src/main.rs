@@ -70,6 +70,11 @@ Usage: cargo xtask COMMAND
       bench-results/store.md and .json. N is 1,000,000 by default; --quick
       takes 50,000.
 
+  bench sql [--records N]
+      Publishes a catalogue from PostgreSQL and from MariaDB, changes a part of
+      it and publishes that, beside a plain select of the same rows. Writes
+      bench-results/sql.md and .json. N is 100,000 by default.
+
   bench crosswalk
       Measures crosswalks from a rich record of MARC beside only reading it.
 

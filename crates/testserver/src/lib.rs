@@ -1,5 +1,8 @@
 //! A PostgreSQL server of one's own, for tests: a real one, in a folder and on a port of its own. It ends with the
-//! process that started it, however that ends, and touches no other server of the machine.
+//! process that started it, however that ends, and touches no other server of the machine. [`MariaDb`] is the same of
+//! that kind.
+
+mod mariadb;
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -11,6 +14,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+pub use mariadb::MariaDb;
 
 /// How long a server may take to begin to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -161,15 +166,7 @@ impl Server {
             command.args(["-c", setting]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The thread that starts it lives as long as the process does: the server is told when it dies.
-        let (started, child) = channel();
-        std::thread::spawn(move || {
-            let _ = started.send(command.spawn());
-            loop {
-                std::thread::park();
-            }
-        });
-        self.process = Some(child.recv().map_err(io::Error::other)??);
+        self.process = Some(spawn(command)?);
         self.wait_until_it_answers()
     }
 
@@ -245,20 +242,18 @@ impl Server {
     /// # Errors
     /// When it fails.
     pub fn run(&self, sql: &str) -> io::Result<()> {
-        let mut psql = Command::new(self.client_programs.join("psql"));
-        psql.args([
-            "-q",
-            "-h",
-            "127.0.0.1",
-            "-U",
-            NAME,
-            "-p",
-            &self.port.to_string(),
-            "-c",
-            sql,
-            NAME,
-        ]);
+        let mut psql = self.client();
+        psql.args(["-c", sql]);
         run(&mut psql)
+    }
+
+    /// Its command line client, as administrator of its database.
+    #[must_use]
+    pub fn client(&self) -> Command {
+        let mut psql = Command::new(self.client_programs.join("psql"));
+        let port = self.port.to_string();
+        psql.args(["-q", "-h", "127.0.0.1", "-U", NAME, "-p", &port, "-d", NAME]);
+        psql
     }
 
     /// The same on a replica, which may take a statement back that stands in the way of what it replays.
@@ -344,20 +339,38 @@ fn client_programs() -> io::Result<PathBuf> {
 
 /// A program that runs as a server may, and is told when we die.
 fn as_server(program: &Path) -> Command {
+    as_user(SYSTEM_USER, "QUIT", program)
+}
+
+fn as_user(user: &str, signal: &str, program: &Path) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "QUIT"]);
+    command.args(["--pdeathsig", signal]);
     if is_root() {
-        command.args(["--reuid", SYSTEM_USER, "--regid", SYSTEM_USER, "--clear-groups"]);
+        command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
     }
     command.arg("--").arg(program);
     command
 }
 
+/// Starts a server from a thread that lives as long as the process does: the server is told when it dies.
+fn spawn(mut command: Command) -> io::Result<Child> {
+    let (started, child) = channel();
+    std::thread::spawn(move || {
+        let _ = started.send(command.spawn());
+        loop {
+            std::thread::park();
+        }
+    });
+    child.recv().map_err(io::Error::other)?
+}
+
 fn give_to_server(folder: &Path) -> io::Result<()> {
+    give_to(SYSTEM_USER, folder)
+}
+
+fn give_to(user: &str, folder: &Path) -> io::Result<()> {
     match is_root() {
-        true => run(Command::new("chown")
-            .arg(format!("{SYSTEM_USER}:{SYSTEM_USER}"))
-            .arg(folder)),
+        true => run(Command::new("chown").arg(format!("{user}:{user}")).arg(folder)),
         false => Ok(()),
     }
 }

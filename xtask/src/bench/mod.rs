@@ -12,6 +12,7 @@ mod pages;
 mod process;
 mod provider;
 mod report;
+mod sql;
 mod store;
 mod wrk;
 
@@ -19,13 +20,13 @@ use anyhow::{Result, bail};
 
 use crate::workspace::{cargo, run as run_command};
 
-/// `cargo xtask bench provider …`, `… harvest …`, `… store …`, `… crosswalk`.
+/// `cargo xtask bench provider …`, `… harvest …`, `… store …`, `… sql …`, `… crosswalk`.
 ///
 /// # Errors
 /// When something cannot be measured.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((subject, rest)) = arguments.split_first() else {
-        bail!("what shall be measured? Try: cargo xtask bench provider, harvest, store or crosswalk");
+        bail!("what shall be measured? Try: cargo xtask bench provider, harvest, store, sql or crosswalk");
     };
     let measure: Box<dyn Fn() -> Result<()>> = match subject.as_str() {
         "provider" => {
@@ -40,13 +41,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             let options = store::Options::parse(rest)?;
             Box::new(move || store::run(&options))
         }
+        "sql" => {
+            let options = sql::Options::parse(rest)?;
+            Box::new(move || sql::run(&options))
+        }
         "crosswalk" if rest.is_empty() => Box::new(crosswalk::run),
         // What `harvest` starts as a process of its own.
         bare::COMMAND => {
             let port = bare::port(rest)?;
             Box::new(move || bare::run(port))
         }
-        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, harvest, store or crosswalk"),
+        _ => bail!("`{subject}` is not measured. Try: cargo xtask bench provider, harvest, store, sql or crosswalk"),
     };
     if cfg!(debug_assertions) {
         // What is built for debugging would use the processor that belongs to

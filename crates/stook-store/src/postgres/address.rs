@@ -44,6 +44,28 @@ impl PostgresAddress {
         text.starts_with("postgres:") || text.starts_with("postgresql:")
     }
 
+    /// The same, with this password.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> PostgresAddress {
+        self.config.password(password);
+        self
+    }
+
+    /// A connection for somebody who has nothing to do with a store: it is as the server makes it, in no schema of ours,
+    /// and a query may take as long as it takes.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not let us in.
+    pub fn client(&self) -> Result<postgres::Client, StoreError> {
+        let config = postgres::Config::from(self.config.clone());
+        let connected = if self.config.get_ssl_mode() == SslMode::Disable {
+            config.connect(NoTls)
+        } else {
+            config.connect(tls::connector(self.verification, self.root_certificates.as_deref())?)
+        };
+        connected.map_err(|error| StoreError::from(error).at(self))
+    }
+
     pub(super) fn connect(&self) -> Result<Client, StoreError> {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
         let patience = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_PATIENCE) * hosts;
@@ -194,7 +216,11 @@ fn password(config: &Config) -> Result<Option<String>, StoreError> {
     if let Some(password) = variable("PGPASSWORD") {
         return Ok(Some(password));
     }
-    let host = config.get_hosts().first().map(host_name).unwrap_or_default();
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        // libpq calls every socket so.
+        _ => "localhost".to_owned(),
+    };
     let port = config.get_ports().first().copied().unwrap_or(DEFAULT_PORT).to_string();
     let (database, user) = (config.get_dbname(), config.get_user());
     password_file::find(&[&host, &port, database.unwrap_or_default(), user.unwrap_or_default()])

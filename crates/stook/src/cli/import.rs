@@ -1,6 +1,10 @@
-//! `stook import`: publish what files hold.
+//! `stook import`: publish what files and databases hold.
+
+mod database;
+mod preview;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +23,7 @@ use crate::web::landing::grouped;
 /// Vanished records up to this many are deleted without asking, whatever share they are.
 const FEW: u64 = 10;
 
-/// Publish the records of files, folders, archives or standard input
+/// Publish the records of files, folders, archives, standard input or a database
 #[derive(Args)]
 #[command(after_help = "\
 What it reads, recognised by content, plain or compressed with gzip or zstd:
@@ -32,6 +36,8 @@ What it reads, recognised by content, plain or compressed with gzip or zstd:
   MARC         ISO 2709 (.mrc, .marc, .iso) in UTF-8 or MARC-8, published as marc21; with --marc unimarc, UNIMARC;
                field 001 is the identifier (--id '035$a' for another), status d in the leader deletes
   folders, .zip, .tar of any of these
+  databases    PostgreSQL, MariaDB, MySQL, SQLite with --sql: a small file names the database, your query and what its
+               columns mean; later runs read only what changed (docs/databases.md)
 
 Examples:
   stook import records.csv
@@ -39,14 +45,25 @@ Examples:
   stook import --encoding windows-1250 stary.csv
   stook import --id '035$a' catalogue.mrc
   stook import --sync export.jsonl.gz          also delete what is no longer in the file
-  mysql-to-json | stook import -
+  stook import --sql catalogue.toml --preview 3
+  some-program-that-writes-json | stook import -
 
 Importing the same thing twice changes nothing. What cannot be published goes to `stook quarantine`; the exit code
 is then 1. Ctrl-C stops after the batch in hand; run the same command again and it finishes.")]
 pub(super) struct Import {
     /// Files, folders, archives; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "sql", value_name = "FILE")]
     inputs: Vec<OsString>,
+    /// Read a database instead, as this file describes it; can be given several times
+    #[arg(long, value_name = "DEFINITION",
+          conflicts_with_all = ["inputs", "format", "map", "separator", "encoding", "marc", "id"])]
+    sql: Vec<PathBuf>,
+    /// Read everything from the database, not only what changed since the last time
+    #[arg(long, requires = "sql")]
+    all: bool,
+    /// Print so many records as they would be published, and publish nothing
+    #[arg(long, value_name = "NUMBER", conflicts_with = "sync", value_parser = clap::value_parser!(u64).range(1..))]
+    preview: Option<u64>,
     /// What the input is, where its content does not tell: jsonl, csv, tsv, xml, oai or marc
     #[arg(long, value_name = "FORMAT", value_parser = shape)]
     format: Option<Shape>,
@@ -87,7 +104,12 @@ impl Import {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let session = Session::open(place)?;
         let options = self.options(&session)?;
-        let inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
+        let readings = self.readings(&session, &options)?;
+        let mut inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
+        inputs.extend(readings.iter().cloned().map(Input::Sql));
+        if let Some(number) = self.preview {
+            return preview::print(&inputs, &Arc::new(options), number);
+        }
         let stop = stop::on_signal("Stopping after the batch in hand …")?;
         let mut importer = session.store.importer(session.repository)?;
         let summary = import(&session, &mut importer, &inputs, &Arc::new(options), &stop)?;
@@ -100,6 +122,8 @@ impl Import {
         if summary.stopped {
             eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
             ending = Ending::Findings;
+        } else {
+            database::remember(&readings, &session)?;
         }
         if self.sync {
             for crosswalk in session.crosswalks.iter() {
@@ -179,6 +203,11 @@ pub(super) fn import(
     let bar = progress::bytes(open::total_bytes(inputs));
     let mut show = |progress: Progress| {
         bar.set_position(progress.bytes);
+        if progress.records == 0
+            && let Some(rows) = database::rows(inputs)
+        {
+            return bar.set_message(format!("{} rows read", grouped(rows)));
+        }
         let rate = progress.records as f64 / bar.elapsed().as_secs_f64().max(0.001);
         bar.set_message(format!(
             "{} records, {} a second",

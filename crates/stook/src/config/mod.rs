@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 /// What a parser quotes of the file, without what stands between `://user:` and `@`.
-fn without_passwords(text: &str) -> String {
+pub(crate) fn without_passwords(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("://") {

@@ -9,7 +9,7 @@ use stook_oai::{Identifier, InvalidIdentifier, MetadataPrefix, OaiNamespace, Set
 
 use super::options::Options;
 use super::source::Raw;
-use super::{json_lines, marc, table, xml};
+use super::{json_lines, marc, sql, table, xml};
 
 /// The most of a rejected record that is kept.
 pub const EXCERPT_BYTES: usize = 4096;
@@ -19,7 +19,7 @@ pub const EXCERPT_BYTES: usize = 4096;
 pub struct Place {
     /// The file, or the file inside an archive.
     pub source: Arc<str>,
-    /// The line, counted from 1; in MARC, which has no lines, the record.
+    /// The line, counted from 1; in MARC, which has no lines, the record, and in a database the row.
     pub line: u64,
 }
 
@@ -170,6 +170,7 @@ impl Drafter {
             Raw::Rows(rows) => table::draft(self, &rows, out),
             Raw::Xml(record) => xml::draft(self, &record, out),
             Raw::Marc(records) => marc::draft(self, &records, out),
+            Raw::Records(records) => sql::draft(self, &records, out),
             Raw::Rejected(rejected) => out.rejected.push(rejected),
             Raw::Junk(junk) => out.junk.push(junk),
             Raw::Finished(source) => out.finished.push(source),

@@ -10,6 +10,8 @@
 //! 4. [`Drafter`] turns a raw piece into [`Draft`]s: parsed, cleaned, checked, with its identifier;
 //! 5. [`run()`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
 //!
+//! A database ([`sql`]) takes the place of 1 to 3: its rows are gathered to records that are drafted like those of a table.
+//!
 //! A record that cannot be published becomes a [`Rejected`] with its place and the reason, and never stops the rest. A
 //! mistake that concerns everything, such as a column nobody knows, is a [`Refusal`] before anything is imported.
 
@@ -25,6 +27,7 @@ pub mod options;
 mod properties;
 pub mod run;
 pub mod source;
+pub mod sql;
 pub mod summary;
 pub mod table;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! order needs no bookkeeping. Every channel holds one load, so memory does not grow with the input.
 
 mod prepare;
+mod waiting;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -23,6 +24,7 @@ use super::source::{Halt, Raw, Refusal};
 use super::summary::Summary;
 
 use prepare::{Prepared, Preparer};
+use waiting::Waiting;
 
 /// How much goes through the pipeline at once, in bytes. A load becomes one transaction; tests want many of them.
 const LOAD: usize = if cfg!(test) { 256 << 10 } else { 2 << 20 };
@@ -85,6 +87,7 @@ pub fn run(
         importer,
         summary: Summary::default(),
         quarantined: sources(store, repository)?,
+        waiting: Waiting::of(store, repository, inputs)?,
     };
     let pipeline = Pipeline::start(store, repository, inputs, options)?;
     let bytes = pipeline.bytes.clone();
@@ -122,11 +125,15 @@ struct Commit<'c> {
     importer: &'c mut Importer,
     summary: Summary,
     quarantined: Option<HashSet<String>>,
+    waiting: Waiting,
 }
 
 impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
         let outcomes = self.importer.commit(&prepared.batch)?;
+        let published = prepared.origins.iter().map(|(_, identifier)| identifier.as_str());
+        let named = prepared.rejected.iter().filter_map(|entry| entry.identifier.as_deref());
+        self.waiting.release(published.chain(named))?;
         for (at, (outcome, (place, identifier))) in outcomes.into_iter().zip(prepared.origins).enumerate() {
             if at >= prepared.given {
                 self.summary.derived += u64::from(outcome.is_published());

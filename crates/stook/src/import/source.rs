@@ -14,7 +14,7 @@ use super::draft::{Place, Rejected};
 use super::encoding;
 use super::open::Buffered;
 use super::options::{Options, Shape};
-use super::{json_lines, marc, table, xml};
+use super::{json_lines, marc, sql, table, xml};
 
 /// A piece of input, cut where a record ends, or news about a source.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum Raw {
     Xml(xml::RawRecord),
     /// Records of MARC.
     Marc(marc::Records),
+    /// Records of a database.
+    Records(sql::Records),
     /// Something that cannot even be cut out.
     Rejected(Rejected),
     /// A file that is no input at all; it is only mentioned.
@@ -48,6 +50,7 @@ impl Raw {
                 Raw::Rows(rows) => rows.weight(),
                 Raw::Xml(record) => record.xml.len(),
                 Raw::Marc(records) => records.bytes.len(),
+                Raw::Records(records) => records.weight(),
                 Raw::Rejected(rejected) | Raw::Junk(rejected) | Raw::Broken(rejected) => rejected.excerpt.len(),
                 Raw::Finished(_) => 0,
             }
@@ -111,6 +114,14 @@ pub enum Refusal {
     /// A table that does not say what its records are called.
     #[error("{0}: no column names the record. Try: a column \"id\" or \"identifier\", or --map COLUMN=id")]
     NoIdentifierColumn(String),
+    /// A database that cannot be read, or not as it is asked for.
+    #[error("{path}: {reason}")]
+    Database {
+        /// The definition.
+        path: String,
+        /// Why, and what to try.
+        reason: String,
+    },
 }
 
 /// A source by its name.

@@ -9,6 +9,7 @@ mod formats;
 #[path = "../support/place.rs"]
 mod place;
 mod sources;
+mod sql;
 mod xslt;
 
 use std::fs;

@@ -20,17 +20,20 @@ use std::sync::atomic::AtomicU64;
 use super::draft::Rejected;
 use super::options::Options;
 use super::source::{Halt, Raw, Refusal, Sink, Source, send};
+use super::sql;
 
 pub use buffered::Buffered;
 pub use counted::Counted;
 
 /// Something to import.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Input {
     /// A file, a folder or an archive.
     Path(PathBuf),
     /// Standard input.
     Stdin,
+    /// A database.
+    Sql(Arc<sql::Reading>),
 }
 
 impl Input {
@@ -87,6 +90,7 @@ pub fn read(inputs: &[Input], options: &Options, bytes: &Arc<AtomicU64>, sink: &
                 archive::unpack(&source, Box::new(stream), options, sink)?;
             }
             Input::Path(path) => read_path(path, options, bytes, sink)?,
+            Input::Sql(reading) => sql::read(reading, options, bytes, sink)?,
         }
     }
     Ok(())

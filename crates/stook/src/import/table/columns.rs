@@ -14,10 +14,10 @@ const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// One column.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(in crate::import) struct Column {
     /// Its name as written.
-    pub(super) name: String,
-    pub(super) field: Field,
+    pub(in crate::import) name: String,
+    pub(in crate::import) field: Field,
 }
 
 /// All columns of a table; one of them names the record.

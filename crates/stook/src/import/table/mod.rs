@@ -10,7 +10,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use stook_metadata::{DublinCore, Element};
-use stook_oai::MetadataPrefix;
+use stook_oai::{Identifier, MetadataPrefix};
 
 use super::detect;
 use super::draft::{Content, Draft, Drafted, Drafter, Place, Rejected, set_specs};
@@ -19,7 +19,9 @@ use super::json_lines::not_utf_8;
 use super::open::Buffered;
 use super::options::Options;
 use super::source::{Halt, Raw, Sink, Source, send};
+use super::xml;
 
+pub(super) use columns::Column;
 use columns::Columns;
 use rows::{Next, Row, Splitter};
 
@@ -164,66 +166,57 @@ fn draft_row(
     if cells.iter().all(|cell| cell.trim().is_empty()) {
         return Ok(None);
     }
-    let mut read = Cells {
-        separator: &drafter.options().separator,
-        ..Cells::default()
-    };
-    if let Some(value) = columns.record_identifier(&cells, read.separator) {
-        *named = Some(value.to_owned());
-        let identifier = drafter.identifier(value).map_err(|invalid| invalid.to_string())?;
-        *named = Some(identifier.as_str().to_owned());
-        read.identifier = Some(identifier);
-    }
-    columns.count_matches(&cells)?;
-    for (column, cell) in columns.iter().zip(&cells) {
-        read.take(column, cell)?;
-    }
-    let identifier = read.identifier.ok_or("the row has no identifier")?;
-    let set_specs = set_specs(read.sets)?;
-    let content = if read.deleted {
-        Content::Deleted { prefix: None }
-    } else if read.dublin_core.is_empty() {
-        return Err("the row says nothing: no Dublin Core element has a value".to_owned());
-    } else {
-        let metadata = read.dublin_core.write();
-        Content::Live {
-            prefix: MetadataPrefix::oai_dc(),
-            metadata,
-            about: Vec::new(),
+    let separator = &drafter.options().separator;
+    let identifier = match columns.record_identifier(&cells, separator) {
+        Some(value) => {
+            *named = Some(value.to_owned());
+            let identifier = drafter.identifier(value).map_err(|invalid| invalid.to_string())?;
+            *named = Some(identifier.as_str().to_owned());
+            Some(identifier)
         }
+        None => None,
     };
-    Ok(Some((
-        Draft {
-            place: place.clone(),
-            identifier,
-            set_specs,
-            content,
-        },
-        read.dropped,
-    )))
+    columns.count_matches(&cells)?;
+    let mut read = Cells::of(identifier.ok_or("the row has no identifier")?);
+    for (column, cell) in columns.iter().zip(&cells) {
+        read.take(column, cell, separator)?;
+    }
+    read.into_draft(drafter, place).map(Some)
 }
 
-/// What the cells of a row said so far.
-#[derive(Default)]
-struct Cells<'a> {
-    separator: &'a str,
-    identifier: Option<stook_oai::Identifier>,
+/// What the cells of a record said so far.
+pub(super) struct Cells<'a> {
+    identifier: Identifier,
     sets: Vec<&'a str>,
     deleted: bool,
     dublin_core: DublinCore<'a>,
+    /// A whole record.
+    metadata: Option<&'a str>,
     dropped: usize,
 }
 
 impl<'a> Cells<'a> {
-    fn take(&mut self, column: &columns::Column, cell: &'a str) -> Result<(), String> {
+    /// Those of the record of this name, none yet.
+    pub(super) fn of(identifier: Identifier) -> Self {
+        Cells {
+            identifier,
+            sets: Vec::new(),
+            deleted: false,
+            dublin_core: DublinCore::default(),
+            metadata: None,
+            dropped: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self, column: &Column, cell: &'a str, separator: &str) -> Result<(), String> {
         match &column.field {
             Field::Statement(element, language) => {
-                for value in values(cell, self.separator) {
+                for value in values(cell, separator) {
                     self.dropped += self.dublin_core.push(*element, value, language.clone());
                 }
             }
             Field::Identifier => {
-                for value in values(cell, self.separator) {
+                for value in values(cell, separator) {
                     self.dropped += self.dublin_core.push(Element::Identifier, value, None);
                 }
             }
@@ -232,9 +225,50 @@ impl<'a> Cells<'a> {
                 self.deleted |= truth(cell)
                     .ok_or_else(|| format!("{:?} in column {:?} is neither yes nor no", cell.trim(), column.name))?;
             }
-            Field::RecordIdentifier | Field::Skipped | Field::Metadata | Field::About => {}
+            Field::Metadata if cell.trim().is_empty() => {}
+            Field::Metadata => {
+                if self.metadata.replace(cell).is_some() {
+                    return Err(format!(
+                        "column {:?} has several records of this identifier",
+                        column.name
+                    ));
+                }
+            }
+            Field::RecordIdentifier | Field::Skipped | Field::About => {}
         }
         Ok(())
+    }
+
+    /// The draft, with the number of characters dropped.
+    pub(super) fn into_draft(self, drafter: &Drafter, place: &Place) -> Result<(Draft, usize), String> {
+        let mut dropped = self.dropped;
+        let set_specs = set_specs(self.sets)?;
+        let content = if self.deleted {
+            Content::Deleted { prefix: None }
+        } else if let Some(xml) = self.metadata {
+            let (prefix, checked) = xml::check_whole(drafter, xml)?;
+            dropped += checked.dropped;
+            live(prefix, checked.metadata)
+        } else if self.dublin_core.is_empty() {
+            return Err("the row says nothing: no Dublin Core element has a value".to_owned());
+        } else {
+            live(MetadataPrefix::oai_dc(), self.dublin_core.write())
+        };
+        let draft = Draft {
+            place: place.clone(),
+            identifier: self.identifier,
+            set_specs,
+            content,
+        };
+        Ok((draft, dropped))
+    }
+}
+
+fn live(prefix: MetadataPrefix, metadata: String) -> Content {
+    Content::Live {
+        prefix,
+        metadata,
+        about: Vec::new(),
     }
 }
 

@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use stook_metadata::scan::{Scanner, Token, unescape};
 use stook_metadata::{Format, Namespaces, clean};
+use stook_oai::MetadataPrefix;
 
-use super::draft::{Content, Draft, Drafted, Drafter, Place, Rejected, check_metadata};
+use super::draft::{Checked, Content, Draft, Drafted, Drafter, Place, Rejected, check_metadata};
 use super::json_lines::not_utf_8;
 use super::marc;
 use super::options::Options;
@@ -93,7 +94,8 @@ fn draft_bare(
     out: &mut Drafted,
 ) -> Result<(), String> {
     let cleaned = clean::markup(text);
-    let format = format_of(drafter.options(), &cleaned.text, record)?;
+    let requested = record.requested.as_deref();
+    let format = format_of(drafter.options(), &cleaned.text, &record.around, requested)?;
     let told = marc::told_identifier(&cleaned.text, format, drafter.options());
     let value = match (told, file_name) {
         (Some(told), _) => told,
@@ -124,17 +126,32 @@ fn draft_bare(
     Ok(())
 }
 
+/// Checks XML that is a whole record, standing alone; in which format it is.
+pub(super) fn check_whole(drafter: &Drafter, xml: &str) -> Result<(MetadataPrefix, Checked), String> {
+    let cleaned = clean::markup(xml);
+    let around = Namespaces::none();
+    let format = format_of(drafter.options(), &cleaned.text, &around, None)?;
+    let checked = check_metadata(&cleaned.text, format, &around, 1)?;
+    let dropped = cleaned.dropped + checked.dropped;
+    Ok((format.prefix.clone(), Checked { dropped, ..checked }))
+}
+
 /// The format of a record, by its root.
-fn format_of<'o>(options: &'o Options, xml: &str, record: &RawRecord) -> Result<&'o Format, String> {
+fn format_of<'o>(
+    options: &'o Options,
+    xml: &str,
+    around: &Namespaces,
+    requested: Option<&str>,
+) -> Result<&'o Format, String> {
     let mut scanner = Scanner::new(xml);
     loop {
         match scanner.next_token() {
             Ok(Some(Token::Start { name, .. })) => {
-                let mut around = (*record.around).clone();
+                let mut around = around.clone();
                 declare_all(&scanner, &mut around);
                 let (prefix, local) = name.split_once(':').unwrap_or(("", name));
                 let namespace = around.resolve(prefix).unwrap_or_default();
-                return choose_format(options, namespace, local, record.requested.as_deref()).ok_or_else(|| {
+                return choose_format(options, namespace, local, requested).ok_or_else(|| {
                     format!(
                         "no format is known whose root is <{local}> of the namespace {namespace:?}. Try: declare the \
                          format in the configuration"
