@@ -21,6 +21,7 @@ use super::open::{self, Input};
 use super::options::Options;
 use super::source::{Halt, Raw, Refusal};
 use super::summary::Summary;
+use crate::sets::assign::Assigner;
 
 use prepare::{Prepared, Preparer};
 
@@ -77,12 +78,14 @@ pub fn run(
 ) -> Result<Summary, ImportError> {
     open::look_ahead(inputs, options)?;
     let started = Instant::now();
+    let sets = Arc::new(Assigner::new(store, repository, &options.set_rules)?);
     let mut commit = Commit {
         importer,
+        sets: sets.clone(),
         summary: Summary::default(),
         quarantined: sources(store, repository)?,
     };
-    let pipeline = Pipeline::start(store, repository, inputs, options)?;
+    let pipeline = Pipeline::start(store, repository, inputs, options, &sets)?;
     let bytes = pipeline.bytes.clone();
     let mut tell = |summary: &Summary| {
         progress(Progress {
@@ -116,6 +119,7 @@ fn sources(store: &Store, repository: RepositoryId) -> Result<Option<HashSet<Str
 /// The committing end.
 struct Commit<'c> {
     importer: &'c mut Importer,
+    sets: Arc<Assigner>,
     summary: Summary,
     quarantined: Option<HashSet<String>>,
 }
@@ -123,6 +127,7 @@ struct Commit<'c> {
 impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
         let outcomes = self.importer.commit(&prepared.batch)?;
+        self.summary.regrouped += self.sets.settle(&prepared.items, &outcomes)?;
         for (at, (outcome, (place, identifier))) in outcomes.into_iter().zip(prepared.origins).enumerate() {
             if at >= prepared.given {
                 self.summary.derived += u64::from(outcome.is_published());
@@ -203,9 +208,10 @@ impl Pipeline {
         repository: RepositoryId,
         inputs: &[Input],
         options: &Arc<Options>,
+        sets: &Arc<Assigner>,
     ) -> Result<Pipeline, ImportError> {
         let bytes = Arc::new(AtomicU64::new(0));
-        let preparer = Arc::new(Preparer::new(store, repository, options)?);
+        let preparer = Arc::new(Preparer::new(store, repository, options, sets)?);
         let mut workers = Vec::new();
         let mut loads = Vec::new();
         for _ in 0..worker_count() {
