@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use stook_metadata::sets::MadeSet;
+use stook_metadata::sets::{MadeSet, NoSets};
 use stook_oai::{Identifier, MetadataPrefix, SetSpec};
 use stook_store::{Change, Content, RepositoryId, Store, StoreError};
 
@@ -58,6 +58,8 @@ enum Decides<'c> {
 
 /// A question to the store: item, format, and whether only what was given counts.
 type Question<'c> = (&'c Identifier, &'c MetadataPrefix, bool);
+/// What the store says, where it says something.
+type Answers<'c> = HashMap<(&'c Identifier, &'c MetadataPrefix), String>;
 
 impl Assigner {
     /// An assigner by these rules.
@@ -88,58 +90,21 @@ impl Assigner {
             return Ok(assigned);
         }
         let groups = by_item(changes);
-        let prefixes = self.rules.prefixes();
-        let mut questions: Vec<Question<'_>> = Vec::new();
+        let answers = self.ask(&self.questions(changes, &groups))?;
+        let mut all_made: Vec<Vec<MadeSet>> = Vec::with_capacity(groups.len());
         for group in &groups {
-            let identifier = &changes[group[0]].identifier;
-            for prefix in &prefixes {
-                if self.stored.contains(*prefix) {
-                    match decides(changes, group, prefix).0 {
-                        Decides::Here(_) => {}
-                        Decides::Given(_) => questions.push((identifier, prefix, true)),
-                        Decides::Stored => questions.push((identifier, prefix, false)),
-                    }
-                }
-            }
-        }
-        let answers = self.ask(&questions)?;
-        let mut made_sets: Vec<Vec<MadeSet>> = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let identifier = &changes[group[0]].identifier;
-            let (mut records, mut if_in_force, mut decided_here) = (Vec::new(), Vec::new(), true);
-            for prefix in &prefixes {
-                let (decides, by) = decides(changes, group, prefix);
-                let answer = answers.get(&(identifier, *prefix)).map(String::as_str);
-                let record = match decides {
-                    Decides::Here(here) => here,
-                    Decides::Given(made) => {
-                        if_in_force.extend(by);
-                        answer.or(made)
-                    }
-                    Decides::Stored => {
-                        decided_here = false;
-                        answer
-                    }
-                };
-                records.extend(record.map(|record| (*prefix, record)));
-            }
-            let made = self.rules.made(identifier.as_str(), &records).unwrap_or_else(|reason| {
-                assigned
-                    .failed
-                    .push((group[0], format!("its sets cannot be told: {reason}")));
+            let (mut item, made) = self.decide(changes, group, &answers);
+            let made = made.unwrap_or_else(|reason| {
+                let reason = format!("its sets cannot be told: {reason}");
+                assigned.failed.push((group[0], reason));
                 Vec::new()
             });
-            assigned.items.push(Item {
-                identifier: identifier.clone(),
-                prefixes: group.iter().map(|at| changes[*at].prefix.clone()).collect(),
-                made: specs(&made),
-                decided_here,
-                if_in_force,
-            });
-            made_sets.push(made);
+            item.made = specs(&made);
+            assigned.items.push(item);
+            all_made.push(made);
         }
         self.naming
-            .name(&self.store, self.repository, &self.rules, made_sets.iter().flatten())?;
+            .name(&self.store, self.repository, &self.rules, all_made.iter().flatten())?;
         let deletions = self.sets_of_deleted(changes)?;
         for (group, item) in groups.iter().zip(&assigned.items) {
             for at in group {
@@ -149,11 +114,63 @@ impl Assigner {
         Ok(assigned)
     }
 
-    /// What the store has, where it has something.
-    fn ask<'c>(
+    /// What has to be asked of the store: nothing about formats that it had not before.
+    fn questions<'c>(&'c self, changes: &'c [Change], groups: &[Vec<usize>]) -> Vec<Question<'c>> {
+        let mut questions = Vec::new();
+        for group in groups {
+            let identifier = &changes[group[0]].identifier;
+            for prefix in self.rules.prefixes() {
+                let only_given = match decides(changes, group, prefix).0 {
+                    Decides::Here(_) => continue,
+                    Decides::Given(_) => true,
+                    Decides::Stored => false,
+                };
+                if self.stored.contains(prefix) {
+                    questions.push((identifier, prefix, only_given));
+                }
+            }
+        }
+        questions
+    }
+
+    /// The sets of one item. Those that are made are not in it yet.
+    fn decide(
         &self,
-        questions: &[Question<'c>],
-    ) -> Result<HashMap<(&'c Identifier, &'c MetadataPrefix), String>, StoreError> {
+        changes: &[Change],
+        group: &[usize],
+        answers: &Answers<'_>,
+    ) -> (Item, Result<Vec<MadeSet>, NoSets>) {
+        let identifier = &changes[group[0]].identifier;
+        let mut item = Item {
+            identifier: identifier.clone(),
+            prefixes: group.iter().map(|at| changes[*at].prefix.clone()).collect(),
+            made: Vec::new(),
+            decided_here: true,
+            if_in_force: Vec::new(),
+        };
+        let mut records = Vec::new();
+        for prefix in self.rules.prefixes() {
+            let (decides, by) = decides(changes, group, prefix);
+            let answer = answers.get(&(identifier, prefix)).map(String::as_str);
+            let record = match decides {
+                Decides::Here(here) => here,
+                Decides::Given(made) => {
+                    item.if_in_force.extend(by);
+                    answer.or(made)
+                }
+                Decides::Stored => {
+                    item.decided_here = false;
+                    answer
+                }
+            };
+            records.extend(record.map(|record| (prefix, record)));
+        }
+        let made = self.rules.made(identifier.as_str(), &records);
+        (item, made)
+    }
+
+    /// What the store has, where it has something.
+    fn ask<'c>(&self, questions: &[Question<'c>]) -> Result<Answers<'c>, StoreError> {
         if questions.is_empty() {
             return Ok(HashMap::new());
         }
