@@ -15,8 +15,8 @@ use stook_store::{Beside, Change, Content, List, Position, RepositoryId, Snapsho
 use super::naming::Naming;
 use super::{SetRules, applied, as_shown, read_specs, stored};
 
-/// Records sorted in one transaction.
-const STEP: usize = 2_000;
+/// Records sorted in one transaction; tests want many of them.
+const STEP: usize = if cfg!(test) { 50 } else { 2_000 };
 /// Of those that cannot be sorted, so many are told.
 const MOST_EXAMPLES: usize = 10;
 
@@ -250,5 +250,83 @@ impl Sorting<'_> {
         let outcomes = self.store.commit(&batch, &Beside::default())?;
         done.changed += outcomes.iter().filter(|outcome| outcome.is_published()).count() as u64;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use stook_metadata::{Formats, well_known};
+    use stook_store::Clock;
+
+    use super::*;
+
+    const RECORDS: usize = 120;
+
+    fn store(folder: &Path) -> (Store, RepositoryId) {
+        let store = Store::create(&folder.join("records.db"), Clock::system()).unwrap();
+        let repository = store.declare_repository("maps").unwrap();
+        let prefix = MetadataPrefix::oai_dc();
+        let format = well_known().iter().find(|format| format.prefix == prefix).unwrap();
+        store.declare_format(repository, &format.metadata_format()).unwrap();
+        let change = |number: usize| Change {
+            identifier: Identifier::parse(&format!("oai:x:{number}")).unwrap(),
+            prefix: prefix.clone(),
+            set_specs: vec![SetSpec::parse("given").unwrap()],
+            content: Content::Live {
+                metadata: "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\"/>".into(),
+                about: vec![],
+            },
+        };
+        store.apply(repository, (0..RECORDS).map(change).collect()).unwrap();
+        (store, repository)
+    }
+
+    fn rules(folder: &Path, set: &str) -> SetRules {
+        let file = folder.join("my.rules");
+        std::fs::write(&file, format!("sets from oai_dc\n\"x\" -> {set}\n")).unwrap();
+        SetRules::read(&[file], &Formats::default()).unwrap()
+    }
+
+    fn count(store: &Store, repository: RepositoryId, set: &str) -> u64 {
+        let snapshot = store.read().unwrap();
+        let set = SetSpec::parse(set).unwrap();
+        let list = snapshot
+            .list(repository, &MetadataPrefix::oai_dc(), Some(&set))
+            .unwrap();
+        list.map_or(0, |list| snapshot.count(list, Span::ALL).unwrap())
+    }
+
+    #[test]
+    fn what_a_refresh_that_was_stopped_has_made_goes_with_the_next_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, repository) = store(folder.path());
+        let run = |rules: &SetRules, steps: u64| {
+            let stop = AtomicBool::new(false);
+            let mut done = 0;
+            let mut progress = |_, _| {
+                done += 1;
+                stop.store(done == steps, Relaxed);
+            };
+            refresh(&store, repository, rules, &stop, &mut progress).unwrap()
+        };
+        let is_outdated = |rules: &SetRules| applied::begin(&store, repository, rules).unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(|set| rules(folder.path(), set));
+        assert!(is_outdated(&a));
+        let done = run(&a, u64::MAX);
+        assert_eq!((done.read, done.changed, done.stopped), (120, 120, false));
+        assert!(!is_outdated(&a) && is_outdated(&b));
+
+        let done = run(&b, 1);
+        assert_eq!((done.changed, done.stopped), (50, true));
+        assert_eq!(["a", "b"].map(|set| count(&store, repository, set)), [70, 50]);
+        assert!(is_outdated(&b) && is_outdated(&c));
+        let done = run(&c, u64::MAX);
+        assert_eq!((done.changed, done.stopped), (120, false));
+        let counts = ["a", "b", "c", "given"].map(|set| count(&store, repository, set));
+        assert_eq!(counts, [0, 0, 120, 120]);
+        assert!(!is_outdated(&c));
+        assert_eq!(run(&c, u64::MAX).changed, 0);
     }
 }
