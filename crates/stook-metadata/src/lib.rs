@@ -12,6 +12,7 @@
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
 //! * [`crosswalk`]: records of one format out of those of another;
+//! * [`sets`]: which sets a record is in, by rules over what it says;
 //! * [`scan`]: the strict XML scanner underneath it.
 
 pub mod clean;
@@ -24,6 +25,7 @@ pub mod fragment;
 pub mod marc;
 pub mod namespaces;
 pub mod scan;
+pub mod sets;
 
 pub use dublin_core::{DublinCore, Element, InvalidLanguage, Language, Statement};
 pub use fault::{Fault, Problem};

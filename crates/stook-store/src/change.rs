@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use stook_oai::{Datestamp, Identifier, MetadataPrefix, SetSpec};
 
+use crate::Position;
+
 /// One record as it shall be from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -55,6 +57,12 @@ pub enum Content {
     Erased,
     /// Live again with the content it had before its deletion.
     Restored,
+    /// Live with the content it has, in these sets and no others. Nothing happens to a record that is deleted, or that
+    /// somebody has changed since it was read: whoever did has decided about its sets, too.
+    Kept {
+        /// Where it stood when it was read.
+        at: Position,
+    },
 }
 
 /// Where a harvested record comes from.
@@ -84,6 +92,8 @@ pub struct Known {
     pub deleted: bool,
     /// Its datestamp where it was harvested from.
     pub origin: Option<Datestamp>,
+    /// Whether it was made from the item's record in another format.
+    pub derived: bool,
 }
 
 /// What a change did to the repository.

@@ -10,7 +10,7 @@ use stook_oai::{Datestamp, MetadataPrefix};
 use crate::backend::Backend;
 use crate::body::{Compressor, Dictionary, Digest, TRAINING_SAMPLES, Volatile, digest};
 use crate::change::header_set_specs;
-use crate::{Change, Content, Origin, RepositoryId, StoreError};
+use crate::{Change, Content, Origin, Position, RepositoryId, StoreError};
 
 /// Changes ready to be committed.
 pub(crate) struct Batch {
@@ -34,6 +34,11 @@ impl Encoded {
             EncodedContent::Underived => Some(true),
             _ => None,
         }
+    }
+
+    /// Whether it says something of the record beside its sets.
+    pub(crate) fn has_content(&self) -> bool {
+        !matches!(self.content, EncodedContent::Kept(_))
     }
 
     /// Whether two changes of one record would leave it alike.
@@ -64,6 +69,8 @@ pub(crate) enum EncodedContent {
     Underived,
     Erased,
     Restored,
+    /// Only the sets change, of the record at this position.
+    Kept(Position),
 }
 
 /// Encodes changes for one repository.
@@ -133,6 +140,7 @@ impl Encoder {
                 (Content::Underived, _) => EncodedContent::Underived,
                 (Content::Erased, _) => EncodedContent::Erased,
                 (Content::Restored, _) => EncodedContent::Restored,
+                (Content::Kept { at }, _) => EncodedContent::Kept(at),
             };
             let identifier = change.identifier.as_str().to_owned();
             encoded.push(Encoded {
@@ -204,7 +212,7 @@ fn fragment(content: &Content) -> Option<Vec<u8>> {
             append_about(&mut fragment, &origin.provenance);
             Some(fragment)
         }
-        Content::Deleted | Content::Underived | Content::Erased | Content::Restored => None,
+        Content::Deleted | Content::Underived | Content::Erased | Content::Restored | Content::Kept { .. } => None,
     }
 }
 

@@ -265,6 +265,15 @@ impl Store {
         each!(Backend, &self.backend, it => it.define_set(repository, set))
     }
 
+    /// Names sets that nobody has named yet, and leaves the names of others alone. A set that is new comes into being,
+    /// with its ancestors.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn name_sets(&self, repository: RepositoryId, names: &[(SetSpec, String)]) -> Result<(), StoreError> {
+        each!(Backend, &self.backend, it => it.name_sets(repository, names))
+    }
+
     /// Removes a set and its descendants; `false` if there was none.
     ///
     /// # Errors

@@ -9,4 +9,5 @@ pub mod crosswalk;
 pub mod harvest;
 pub mod import;
 pub mod provider;
+pub mod sets;
 pub mod web;

@@ -34,6 +34,12 @@ pub struct Mapping {
     /// Prefixes and what they stand for.
     pub(super) namespaces: Vec<(String, String)>,
     pub(super) rules: Vec<Rule>,
+    pub(super) means: Means,
+}
+
+/// What rules find values with.
+#[derive(Debug, Clone)]
+pub(crate) struct Means {
     pub(super) tables: HashMap<String, Table>,
     /// Whether MARC's marks around what does not sort are dropped: outside MARC nobody knows them.
     pub(super) drops_sorting_marks: bool,
@@ -75,7 +81,7 @@ pub(super) enum Which {
 
 /// Where values come from.
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Always this one.
     Constant(String),
     /// From these places, in this order.
@@ -100,7 +106,7 @@ pub(super) struct NewElement {
 
 /// What is done with the values, in the order it is written.
 #[derive(Debug, Clone)]
-pub(super) enum Modifier {
+pub(crate) enum Modifier {
     /// These characters, and blanks, are taken off both ends.
     Trim(String),
     /// The punctuation that cataloguing rules put between areas is taken off the end.
@@ -129,6 +135,10 @@ pub(super) enum Modifier {
     Date,
     /// The first year in it.
     Year,
+    /// The host of a URL from the top down, as cz:webarchiv:www.
+    Domain,
+    /// What lies between the separators, as a:b:c.
+    Levels(String),
     /// So many characters of the beginning, by a number that stands there.
     Take(Path),
     /// What comes after so many characters.

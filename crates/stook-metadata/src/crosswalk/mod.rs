@@ -7,13 +7,14 @@
 mod apply;
 pub mod built_in;
 mod key;
-mod mapping;
+pub(crate) mod mapping;
 pub mod path;
 mod read;
 #[cfg(test)]
 mod tests;
 mod texts;
 pub mod tree;
+pub(crate) mod values;
 mod write;
 
 pub use mapping::Mapping;

@@ -2,18 +2,22 @@
 
 mod cursor;
 mod paths;
+mod sets;
+mod words;
 
 use std::collections::HashMap;
 
 use cursor::Cursor;
 
-use super::mapping::{Becomes, Mapping, Modifier, Rule, Source, Table, Which};
+use super::mapping::{Becomes, Mapping, Means, Modifier, Rule, Source, Table, Which};
 use super::path::Name;
 use super::{KNOWN_NAMESPACES, element_namespace, is_marc};
 use crate::format::{Format, Formats};
 
 /// Rules below rules below rules: more than anybody can read.
 const MAX_LEVELS: usize = 20;
+
+const UNEVEN: &str = "the indentation fits no line above. Try: the same blanks for rules that belong together";
 
 /// What is wrong with a mapping, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,25 +51,10 @@ impl Mapping {
             cursor.word_is("to", "two formats are needed, such as: map marc21 to oai_dc")?;
             Ok((from, known(formats, cursor.word("the format to write")?)?))
         })?;
-        let mut reader = Reader {
-            lines,
-            at: 0,
-            namespaces: KNOWN_NAMESPACES
-                .iter()
-                .map(|(prefix, uri)| ((*prefix).to_owned(), (*uri).to_owned()))
-                .collect(),
-            source: Side::of(from),
-            target: Side::of(to),
-            tables: HashMap::new(),
-            used: Vec::new(),
-        };
+        let mut reader = Reader::new(lines, from, to);
         reader.read_namespaces()?;
         let rules = reader.read_rules(0, 0)?;
-        if let Some((name, line)) = reader.used.iter().find(|(name, _)| !reader.tables.contains_key(name)) {
-            let message =
-                format!("there is no table {name}. Try: a line \"table {name}\" with its values indented below it");
-            return Err(MappingError { line: *line, message });
-        }
+        reader.check_tables()?;
         let root = &to.roots[0];
         Ok(Mapping {
             from: from.prefix.to_string(),
@@ -76,8 +65,10 @@ impl Mapping {
             },
             namespaces: reader.namespaces,
             rules,
-            tables: reader.tables,
-            drops_sorting_marks: reader.source.is_marc && !reader.target.is_marc,
+            means: Means {
+                tables: reader.tables,
+                drops_sorting_marks: reader.source.is_marc && !reader.target.is_marc,
+            },
         })
     }
 }
@@ -169,6 +160,40 @@ struct Reader<'l, 't> {
 }
 
 impl<'l, 't> Reader<'l, 't> {
+    fn new(lines: &'l [Line<'t>], from: &Format, to: &Format) -> Reader<'l, 't> {
+        Reader {
+            lines,
+            at: 0,
+            namespaces: KNOWN_NAMESPACES
+                .iter()
+                .map(|(prefix, uri)| ((*prefix).to_owned(), (*uri).to_owned()))
+                .collect(),
+            source: Side::of(from),
+            target: Side::of(to),
+            tables: HashMap::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// Every table that a rule names must be there.
+    fn check_tables(&self) -> Result<(), MappingError> {
+        let Some((name, line)) = self.used.iter().find(|(name, _)| !self.tables.contains_key(name)) else {
+            return Ok(());
+        };
+        let message =
+            format!("there is no table {name}. Try: a line \"table {name}\" with its values indented below it");
+        Err(MappingError { line: *line, message })
+    }
+
+    /// Remembers which tables the changes of a line name.
+    fn uses_tables(&mut self, changes: &[Modifier], line: usize) {
+        let named = changes.iter().filter_map(|change| match change {
+            Modifier::Table(name) => Some((name.clone(), line)),
+            _ => None,
+        });
+        self.used.extend(named);
+    }
+
     /// `namespace PREFIX "URI"`, before the rules that use it.
     fn read_namespaces(&mut self) -> Result<(), MappingError> {
         while let Some(line) = self
@@ -194,8 +219,7 @@ impl<'l, 't> Reader<'l, 't> {
         let mut indent = None;
         while let Some(line) = self.lines.get(self.at).filter(|line| line.indent >= least) {
             if *indent.get_or_insert(line.indent) != line.indent {
-                let message = "the indentation fits no line above. Try: the same blanks for rules that belong together";
-                return Err(line.fails(message.into()));
+                return Err(line.fails(UNEVEN.into()));
             }
             self.at += 1;
             if line.text.starts_with("table ") {
@@ -213,13 +237,7 @@ impl<'l, 't> Reader<'l, 't> {
                     let message = "nothing is indented below this line. Try: rules with more blanks before them, or ->";
                     return Err(line.fails(message.into()));
                 }
-                Rule::Value { changes, .. } if !below => {
-                    let named = changes.iter().filter_map(|change| match change {
-                        Modifier::Table(name) => Some((name.clone(), line.number)),
-                        _ => None,
-                    });
-                    self.used.extend(named);
-                }
+                Rule::Value { changes, .. } if !below => self.uses_tables(changes, line.number),
                 _ if below => {
                     let message =
                         "this line is indented although the one above makes no group. Try: => instead of -> above";
@@ -267,21 +285,24 @@ impl<'l, 't> Reader<'l, 't> {
         Ok(())
     }
 
+    /// Where values come from: a text that is always the same, or paths.
+    fn source(&self, cursor: &mut Cursor<'t>) -> Result<Source, String> {
+        if let Some(constant) = cursor.string_if_any()? {
+            return Ok(Source::Constant(constant));
+        }
+        let mut paths = vec![self.path(cursor)?];
+        while cursor.takes(",") {
+            paths.push(self.path(cursor)?);
+        }
+        Ok(Source::Paths(paths))
+    }
+
     fn rule(&self, cursor: &mut Cursor<'t>) -> Result<Rule, String> {
         if cursor.takes_word("copy") {
             let source = self.path(cursor)?;
             return Ok(Rule::Copy { source });
         }
-        let source = match cursor.string_if_any()? {
-            Some(constant) => Source::Constant(constant),
-            None => {
-                let mut paths = vec![self.path(cursor)?];
-                while cursor.takes(",") {
-                    paths.push(self.path(cursor)?);
-                }
-                Source::Paths(paths)
-            }
-        };
+        let source = self.source(cursor)?;
         if cursor.takes("->") {
             let target = self.target(cursor)?;
             let mut changes = self.modifiers(cursor)?;
@@ -325,65 +346,5 @@ impl<'l, 't> Reader<'l, 't> {
             required,
             rules: Vec::new(),
         })
-    }
-
-    fn modifiers(&self, cursor: &mut Cursor<'t>) -> Result<Vec<Modifier>, String> {
-        let mut modifiers = Vec::new();
-        while !cursor.rest.trim_start().is_empty() {
-            let word = cursor.word("a word such as join, split, trim, table or when")?;
-            modifiers.push(match word {
-                "trim" => Modifier::Trim(cursor.string("the characters to trim")?),
-                "split" => Modifier::Split(some(cursor.string("what separates the values")?)?),
-                "join" => Modifier::Join(cursor.string("what to put between the values")?),
-                "table" => Modifier::Table(cursor.word("the name of a table")?.to_owned()),
-                "first" => Modifier::First,
-                "rest" => Modifier::Rest,
-                "last" => Modifier::Last,
-                "distinct" => Modifier::Distinct,
-                "as" => Modifier::As(cursor.string("a text in which {} stands for the value")?),
-                "replace" => {
-                    let old = some(cursor.string("what to replace")?)?;
-                    Modifier::Replace(old, cursor.string("what to put in its place")?)
-                }
-                "chop" => Modifier::Chop,
-                "without" => {
-                    let mut beginnings = vec![some(cursor.string("what to take off the beginning")?)?];
-                    while cursor.takes("|") {
-                        beginnings.push(some(cursor.string("what to take off the beginning")?)?);
-                    }
-                    Modifier::Without(beginnings)
-                }
-                "date" => Modifier::Date,
-                "year" => Modifier::Year,
-                "take" => Modifier::Take(self.path(cursor)?),
-                "skip" => Modifier::Skip(self.path(cursor)?),
-                "required" => Modifier::Required,
-                "upper" => Modifier::Upper,
-                "lower" => Modifier::Lower,
-                "default" => Modifier::Default(cursor.string("what to say where there is nothing")?),
-                "when" => Modifier::When(self.conditions(cursor, false)?),
-                "unless" => Modifier::When(self.conditions(cursor, true)?),
-                "with" => {
-                    if !cursor.takes("@") {
-                        return Err("after with comes an attribute, such as @xml:lang".into());
-                    }
-                    Modifier::With(self.attribute_name(cursor)?)
-                }
-                other => {
-                    return Err(format!(
-                        "{other:?} is not understood. Try: trim, chop, without, split, join, table, first, rest, last, distinct, as, \
-                         replace, date, year, take, skip, upper, lower, default, required, when, unless or with"
-                    ));
-                }
-            });
-        }
-        Ok(modifiers)
-    }
-}
-
-fn some(text: String) -> Result<String, String> {
-    match text.as_str() {
-        "" => Err("an empty text makes no sense here".into()),
-        _ => Ok(text),
     }
 }

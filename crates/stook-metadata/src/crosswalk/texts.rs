@@ -53,6 +53,34 @@ pub(super) fn year(text: &str) -> Option<String> {
     date(text).map(|date| date[..4].to_owned())
 }
 
+/// The host of a URL from the top down, and its port if it names one: `cz:webarchiv:www`. None for any other text.
+pub(super) fn domain(text: &str) -> Option<String> {
+    let (_, after) = text.trim().split_once("://")?;
+    let authority = after.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if let Some((address, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return Some(address.replace(':', "-") + rest)
+            .filter(|host| !address.is_empty() && !host.contains(char::is_whitespace));
+    }
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    let mut parts: Vec<&str> = name.split('.').filter(|part| !part.is_empty()).collect();
+    // The numbers of an address stand from the top down already.
+    if !parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
+        parts.reverse();
+    }
+    if parts.is_empty() || host.contains(char::is_whitespace) {
+        return None;
+    }
+    parts.extend(Some(port).filter(|port| !port.is_empty()));
+    Some(parts.join(":").to_lowercase())
+}
+
+/// What lies between the separators, with colons between. A colon in between is no level of its own.
+pub(super) fn levels(text: &str, separator: &str) -> String {
+    let parts = text.split(separator).map(|part| part.trim().replace(':', "-"));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(":")
+}
+
 fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
@@ -148,5 +176,38 @@ mod tests {
         assert_eq!(cut_after("Die", 3), ("", "Die"));
         assert_eq!(cut_after("Die", 9), ("", "Die"));
         assert_eq!(cut_after("Die", 0), ("", "Die"));
+    }
+
+    #[test]
+    fn hosts_are_told_from_the_top_down() {
+        for (url, told) in [
+            ("http://www.webarchiv.cz/x", Some("cz:webarchiv:www")),
+            ("HTTPS://Example.ORG.", Some("org:example")),
+            (
+                "https://user:secret@example.org:8080/a?b=http://x.y",
+                Some("org:example:8080"),
+            ),
+            ("ftp://192.0.2.1/", Some("192:0:2:1")),
+            ("http://[2001:db8::1]:80/", Some("2001-db8--1:80")),
+            ("http://localhost", Some("localhost")),
+            ("http://a b.org/", None),
+            ("http://", None),
+            ("http://./", None),
+            ("http://[]/", None),
+            ("www.webarchiv.cz", None),
+            ("", None),
+        ] {
+            assert_eq!(domain(url).as_deref(), told, "{url}");
+        }
+    }
+
+    #[test]
+    fn levels_lie_between_separators() {
+        assert_eq!(
+            levels("Faculty / Physics//Optics: lasers/", "/"),
+            "Faculty:Physics:Optics- lasers"
+        );
+        assert_eq!(levels("a:b", ":"), "a:b");
+        assert_eq!(levels(" / ", "/"), "");
     }
 }

@@ -85,6 +85,29 @@ impl Postgres {
         })
     }
 
+    /// Names sets that nobody has named, each with its ancestors.
+    pub(crate) fn name_sets(&self, repository: RepositoryId, names: &[(SetSpec, String)]) -> Result<(), StoreError> {
+        let lineages: Vec<String> = names
+            .iter()
+            .flat_map(|(spec, _)| spec.lineage().map(SetSpec::into_string).collect::<Vec<_>>())
+            .collect();
+        let specs: Vec<&str> = names.iter().map(|(spec, _)| spec.as_str()).collect();
+        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+        self.write(|write| {
+            write.connection.execute(
+                "INSERT INTO set_ (repository, spec) SELECT DISTINCT $1::int8, spec FROM unnest($2::text[]) AS new (spec)
+                 ON CONFLICT DO NOTHING",
+                &[&repository.0, &lineages],
+            )?;
+            write.connection.execute(
+                "UPDATE set_ SET name = new.name FROM unnest($2::text[], $3::text[]) AS new (spec, name)
+                 WHERE set_.repository = $1 AND set_.spec = new.spec AND set_.name IS NULL",
+                &[&repository.0, &specs, &names],
+            )?;
+            Ok(())
+        })
+    }
+
     /// Removes a set that no record and no other set needs.
     pub(crate) fn remove_set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<bool, StoreError> {
         self.write(|write| {

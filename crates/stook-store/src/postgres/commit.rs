@@ -34,7 +34,8 @@ impl Postgres {
         self.write(|write| {
             let (outcomes, _) = self.publish(write, batch, &mut |_, _| Ok(None))?;
             let (connection, repository) = (&mut *write.connection, batch.repository);
-            let published = batch.changes.iter().map(|change| change.identifier.as_str());
+            let said = batch.changes.iter().filter(|change| change.has_content());
+            let published = said.map(|change| change.identifier.as_str());
             let released = beside.released.iter().map(String::as_str);
             quarantine::release(connection, repository, published.chain(released))?;
             quarantine::forget_same(connection, repository, &beside.quarantined)?;
@@ -71,7 +72,7 @@ impl Postgres {
         Ok((plan.outcomes, published))
     }
 
-    /// A restored record's digest is made from the content it kept.
+    /// The digest of a record that keeps its content is made from that.
     fn digest_restored(
         &self,
         connection: &mut Connection,
@@ -296,11 +297,13 @@ impl Writing<'_> {
             let digests: Vec<Vec<u8>> = known.iter().map(|entry| digest(entry).to_vec()).collect();
             let origins: Vec<Option<i64>> = known.iter().map(|entry| origin(entry)).collect();
             let derived: Vec<Option<bool>> = known.iter().map(|entry| entry.change.derived()).collect();
+            let keeps_origin: Vec<bool> = known.iter().map(|entry| !entry.change.has_content()).collect();
             self.connection.execute(
-                "UPDATE ident SET position = new.position, digest = new.digest, origin = new.origin,
+                "UPDATE ident SET position = new.position, digest = new.digest,
+                     origin = CASE WHEN new.keeps_origin THEN ident.origin ELSE new.origin END,
                      derived = coalesce(new.derived, ident.derived)
-                 FROM unnest($2::int8[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bool[])
-                     AS new (format, identifier, position, digest, origin, derived)
+                 FROM unnest($2::int8[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bool[], $8::bool[])
+                     AS new (format, identifier, position, digest, origin, derived, keeps_origin)
                  WHERE ident.repository = $1 AND ident.format = new.format AND ident.identifier = new.identifier",
                 &[
                     &repository,
@@ -310,6 +313,7 @@ impl Writing<'_> {
                     &digests,
                     &origins,
                     &derived,
+                    &keeps_origin,
                 ],
             )?;
         }

@@ -84,7 +84,7 @@ pub(super) struct Entry<'a> {
     pub(super) change: &'a Encoded,
     pub(super) set_specs: String,
     pub(super) position: Position,
-    /// None: of a restored record, to be made from its content.
+    /// None: of a record that keeps its content, to be made from that.
     pub(super) digest: Option<Digest>,
     pub(super) is_new: bool,
 }
@@ -154,7 +154,7 @@ impl<'a> Plan<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Outcome::NothingToRestore,
-            EncodedContent::Underived => return Outcome::Unchanged,
+            EncodedContent::Underived | EncodedContent::Kept(_) => return Outcome::Unchanged,
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let deleted = outcome == Outcome::Deleted;
@@ -180,7 +180,8 @@ impl<'a> Plan<'a> {
         if matches!(change.content, EncodedContent::Restored) && !found.has_body {
             return Outcome::NothingToRestore;
         }
-        let keeps_sets = change.set_specs.is_empty() && !matches!(change.content, EncodedContent::Live { .. });
+        let keeps_sets = change.set_specs.is_empty()
+            && !matches!(change.content, EncodedContent::Live { .. } | EncodedContent::Kept(_));
         let set_specs = if keeps_sets {
             &found.set_specs
         } else {
@@ -200,7 +201,7 @@ impl<'a> Plan<'a> {
             EncodedContent::Deleted | EncodedContent::Underived | EncodedContent::Erased => {
                 (Outcome::Deleted, Some(digest_deleted(&set_specs)))
             }
-            EncodedContent::Restored => (Outcome::Changed, None),
+            EncodedContent::Restored | EncodedContent::Kept(_) => (Outcome::Changed, None),
         };
         let deleted = outcome == Outcome::Deleted;
         match &change.content {
@@ -213,14 +214,15 @@ impl<'a> Plan<'a> {
                     deleted,
                 });
             }
-            EncodedContent::Deleted | EncodedContent::Underived | EncodedContent::Restored => {
-                self.carries.push(Carry {
-                    from,
-                    to: position,
-                    set_specs: set_specs.clone(),
-                    deleted,
-                })
-            }
+            EncodedContent::Deleted
+            | EncodedContent::Underived
+            | EncodedContent::Restored
+            | EncodedContent::Kept(_) => self.carries.push(Carry {
+                from,
+                to: position,
+                set_specs: set_specs.clone(),
+                deleted,
+            }),
         }
         self.left.push((change.format, found.set_specs.clone(), from));
         *self.deleted.entry(change.format).or_default() += i64::from(deleted) - i64::from(found.deleted);
@@ -246,5 +248,8 @@ fn is_same(found: &Found, change: &Encoded) -> bool {
         EncodedContent::Restored => !found.deleted,
         // A deleted record may still have content to forget.
         EncodedContent::Erased => false,
+        EncodedContent::Kept(at) => {
+            found.existing.position != *at || found.deleted || found.set_specs == change.set_specs
+        }
     }
 }

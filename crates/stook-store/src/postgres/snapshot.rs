@@ -261,7 +261,7 @@ impl Snapshot {
         identifier: &str,
     ) -> Result<Option<Known>, StoreError> {
         let row = self.reading().get()?.maybe(
-            "SELECT record.deleted, ident.origin FROM format
+            "SELECT record.deleted, ident.origin, ident.derived FROM format
              JOIN ident ON ident.repository = $1 AND ident.format = format.id AND ident.identifier = $3
              JOIN record ON record.repository = $1 AND record.position = ident.position
              WHERE format.repository = $1 AND format.prefix = $2",
@@ -272,6 +272,7 @@ impl Snapshot {
             Ok(Known {
                 deleted: row.try_get(0)?,
                 origin: origin.and_then(Datestamp::from_unix),
+                derived: row.try_get(2)?,
             })
         })
         .transpose()

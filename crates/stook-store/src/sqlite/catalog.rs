@@ -100,6 +100,22 @@ impl Sqlite {
         })
     }
 
+    /// Names sets that nobody has named, each with its ancestors.
+    pub(crate) fn name_sets(&self, repository: RepositoryId, names: &[(SetSpec, String)]) -> Result<(), StoreError> {
+        self.write(|write| {
+            for (spec, name) in names {
+                for ancestor in spec.lineage() {
+                    touch_set(write, repository, &ancestor)?;
+                }
+                write
+                    .transaction
+                    .prepare_cached("UPDATE set_ SET name = ?3 WHERE repository = ?1 AND spec = ?2 AND name IS NULL")?
+                    .execute((repository.0, spec.as_str(), name))?;
+            }
+            Ok(())
+        })
+    }
+
     /// Removes a set that no record and no other set needs.
     pub(crate) fn remove_set(&self, repository: RepositoryId, spec: &SetSpec) -> Result<bool, StoreError> {
         self.write(|write| {

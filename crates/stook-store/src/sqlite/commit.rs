@@ -33,7 +33,8 @@ impl Sqlite {
     pub(crate) fn commit_beside(&self, batch: &Batch, beside: &Beside) -> Result<Vec<Outcome>, StoreError> {
         self.write(|write| {
             let (outcomes, _) = self.publish(write, batch, &mut |_, _| Ok(None))?;
-            let published = batch.changes.iter().map(|change| change.identifier.as_str());
+            let said = batch.changes.iter().filter(|change| change.has_content());
+            let published = said.map(|change| change.identifier.as_str());
             let released = beside.released.iter().map(String::as_str);
             quarantine::release(&write.transaction, batch.repository, published.chain(released))?;
             quarantine::forget_same(&write.transaction, batch.repository, &beside.quarantined)?;
@@ -70,6 +71,8 @@ struct Entered {
     origin: Option<i64>,
     /// None leaves it as it is.
     derived: Option<bool>,
+    /// Whether the origin stays as it is.
+    keeps_origin: bool,
 }
 
 enum Plan {
@@ -164,6 +167,7 @@ fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<b
         EncodedContent::Restored => is_deleted(write, existing, false),
         // A deleted record may still have content to forget.
         EncodedContent::Erased => Ok(false),
+        EncodedContent::Kept(at) => Ok(existing.position != *at || !is_live_in_others(write, existing, change)?),
     }
 }
 
@@ -181,6 +185,14 @@ fn is_deleted(write: &Write<'_>, existing: &Existing, deleted: bool) -> Result<b
         .transaction
         .prepare_cached("SELECT deleted FROM record WHERE position = ?1")?;
     Ok(find.query_row([existing.position.to_sql()], |row| row.get::<_, bool>(0))? == deleted)
+}
+
+/// Whether it is live, and in other sets than the change says.
+fn is_live_in_others(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<bool, StoreError> {
+    let mut find = write
+        .transaction
+        .prepare_cached("SELECT 1 FROM record WHERE position = ?1 AND NOT deleted AND set_specs <> ?2")?;
+    Ok(find.exists((existing.position.to_sql(), &change.set_specs))?)
 }
 
 /// A batch on its way into the lists.
@@ -234,7 +246,8 @@ impl<'a> Publication<'a> {
         if matches!(change.content, EncodedContent::Restored) && !has_body {
             return Ok(Outcome::NothingToRestore);
         }
-        let keeps_sets = change.set_specs.is_empty() && !matches!(change.content, EncodedContent::Live { .. });
+        let keeps_sets = change.set_specs.is_empty()
+            && !matches!(change.content, EncodedContent::Live { .. } | EncodedContent::Kept(_));
         let set_specs = if keeps_sets { &old_set_specs } else { &change.set_specs };
         if matches!(change.content, EncodedContent::Erased) && was_deleted && *set_specs == old_set_specs {
             return self.forget(existing, has_body);
@@ -253,7 +266,7 @@ impl<'a> Publication<'a> {
                 self.insert(change, position, set_specs, true)?;
                 (Outcome::Deleted, digest_deleted(set_specs))
             }
-            EncodedContent::Restored => {
+            EncodedContent::Restored | EncodedContent::Kept(_) => {
                 self.carry(existing.position, position, set_specs, false)?;
                 (Outcome::Changed, self.digest_at(position, set_specs)?)
             }
@@ -273,7 +286,7 @@ impl<'a> Publication<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
-            EncodedContent::Underived => return Ok(Outcome::Unchanged),
+            EncodedContent::Underived | EncodedContent::Kept(_) => return Ok(Outcome::Unchanged),
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let position = self.take_position();
@@ -340,11 +353,11 @@ impl<'a> Publication<'a> {
     }
 
     fn digest_at(&self, position: Position, set_specs: &str) -> Result<Digest, StoreError> {
-        let (dictionary, body, volatile): (Option<i64>, Vec<u8>, Option<i64>) = self.write.transaction.query_row(
-            "SELECT dictionary, body, volatile FROM record WHERE position = ?1",
-            [position.to_sql()],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?;
+        let (dictionary, body, volatile): (Option<i64>, Vec<u8>, Option<i64>) = self
+            .write
+            .transaction
+            .prepare_cached("SELECT dictionary, body, volatile FROM record WHERE position = ?1")?
+            .query_row([position.to_sql()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let dictionary = dictionary
             .map(|id| self.sqlite.dictionary_over(id, &self.write.transaction))
             .transpose()?;
@@ -379,6 +392,7 @@ impl<'a> Publication<'a> {
             digest,
             origin,
             derived: change.derived(),
+            keeps_origin: !change.has_content(),
         };
         self.idents.push((change.format, &change.identifier, entered));
         for list in self.lists_of(change.format, set_specs)? {
@@ -437,14 +451,21 @@ impl<'a> Publication<'a> {
         let transaction = &self.write.transaction;
         let mut ident = transaction.prepare_cached(
             "INSERT INTO ident VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, 0)) ON CONFLICT (format, identifier)
-             DO UPDATE SET position = excluded.position, digest = excluded.digest, origin = excluded.origin,
-                 derived = coalesce(?6, derived)",
+             DO UPDATE SET position = excluded.position, digest = excluded.digest,
+                 origin = iif(?7, origin, excluded.origin), derived = coalesce(?6, derived)",
         )?;
         self.idents
             .sort_by_key(|(format, identifier, _)| (*format, *identifier));
         for (format, identifier, entered) in &self.idents {
-            let (position, digest) = (entered.position.to_sql(), &entered.digest);
-            ident.execute((format, identifier, position, digest, entered.origin, entered.derived))?;
+            let Entered {
+                digest,
+                origin,
+                derived,
+                keeps_origin,
+                ..
+            } = entered;
+            let position = entered.position.to_sql();
+            ident.execute((format, identifier, position, digest, origin, derived, keeps_origin))?;
         }
         let segment = self
             .segments

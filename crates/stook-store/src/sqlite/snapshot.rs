@@ -232,18 +232,19 @@ impl Snapshot {
         let connection = &self.reader()?.connection;
         let found = connection
             .prepare_cached(
-                "SELECT record.deleted, ident.origin FROM format
+                "SELECT record.deleted, ident.origin, ident.derived FROM format
                  JOIN ident ON ident.format = format.id AND ident.identifier = ?3
                  JOIN record ON record.position = ident.position
                  WHERE format.repository = ?1 AND format.prefix = ?2",
             )?
             .query_row((repository.0, prefix.as_str(), identifier), |row| {
-                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?))
+                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?, row.get(2)?))
             })
             .optional()?;
-        Ok(found.map(|(deleted, origin)| Known {
+        Ok(found.map(|(deleted, origin, derived)| Known {
             deleted,
             origin: origin.and_then(Datestamp::from_unix),
+            derived,
         }))
     }
 

@@ -148,6 +148,13 @@ macro_rules! contract {
                     a_set_with_records_cannot_be_removed_even_if_they_are_deleted
                     an_unused_set_is_removed_with_its_descendants_only
                     a_removed_set_comes_back_unnamed_when_a_record_enters_it
+                    only_sets_without_a_name_are_named
+                }
+                kept {
+                    a_record_changes_its_sets_and_nothing_else
+                    what_is_deleted_gone_or_changed_meanwhile_is_left_alone
+                    where_a_record_comes_from_stays_known
+                    new_sets_release_nothing_from_the_quarantine
                 }
                 clock {
                     a_record_is_stamped_with_the_time_of_its_publication

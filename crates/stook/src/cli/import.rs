@@ -18,6 +18,7 @@ use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::import::marc::{FieldName, MarcCharset};
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
+use crate::sets;
 use crate::web::landing::grouped;
 
 /// Vanished records up to this many are deleted without asking, whatever share they are.
@@ -110,10 +111,14 @@ impl Import {
         if let Some(number) = self.preview {
             return preview::print(&inputs, &Arc::new(options), number);
         }
+        let is_outdated = sets::applied::begin(&session.store, session.repository, &options.set_rules)?;
         let stop = stop::on_signal("Stopping after the batch in hand …")?;
         let mut importer = session.store.importer(session.repository)?;
         let summary = import(&session, &mut importer, &inputs, &Arc::new(options), &stop)?;
         report(&summary);
+        if is_outdated {
+            eprintln!("{}", sets::OUTDATED);
+        }
         let mut ending = if summary.quarantined > 0 {
             Ending::Findings
         } else {
@@ -138,6 +143,7 @@ impl Import {
         let mut options = Options::new(session.namespace()?);
         options.formats = session.formats.clone();
         options.crosswalks = session.crosswalks.clone();
+        options.set_rules = Arc::new(session.set_rules()?);
         options.prefix = self.prefix.as_deref().map(MetadataPrefix::parse).transpose()?;
         if let Some(prefix) = &options.prefix
             && session.formats.by_prefix(prefix.as_str()).is_none()
@@ -243,6 +249,10 @@ fn report(summary: &Summary) {
         (summary.deleted, "deleted, as the input says"),
         (summary.repeated, "repeated in the input"),
         (summary.derived, "made from these in other formats"),
+        (
+            summary.regrouped,
+            "there already in other formats, and put into other sets",
+        ),
         (summary.cleaned, "cleaned of characters that XML cannot carry"),
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use stook_metadata::Formats;
 use stook_oai::{Identifier, OaiNamespace};
@@ -12,6 +12,7 @@ use super::stop;
 use crate::config::{self, Config};
 use crate::crosswalk::Crosswalks;
 use crate::harvest::source;
+use crate::sets::SetRules;
 
 /// Which configuration and repository a command is about.
 #[derive(Args)]
@@ -70,6 +71,13 @@ impl Session {
             store,
             repository,
         })
+    }
+
+    /// The rules by which records of the repository are put into sets.
+    pub(super) fn set_rules(&self) -> Result<SetRules> {
+        let name = &self.settings.name;
+        SetRules::read(&self.settings.set_rules, &self.formats)
+            .with_context(|| format!("set_rules of the repository {name:?}"))
     }
 
     /// The domain in identifiers made from local ones.

@@ -1,4 +1,6 @@
-//! `stook set`: names and descriptions of sets.
+//! `stook set`: names and descriptions of sets, and the rules by which records come into them.
+
+mod rules;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,15 +15,18 @@ use super::Ending;
 use super::session::{Place, Session};
 use crate::provider::standing_alone;
 
-/// List, name and describe sets
+/// List, name and describe sets, and put records into them by rules
 #[derive(Subcommand)]
 #[command(after_help = "\
-Sets come into being when records are imported into them; these commands give them names.
+Sets come into being when records are imported into them, or by rules over what records say (docs/sets.md):
+set_rules = [\"dini\", \"my.rules\"] in the [[repository]] of stook.toml.
 Examples:
   stook set list
   stook set define maps:city --name \"City maps\" --description \"Maps of towns since 1700.\"
   stook set name maps \"Maps\"
-  stook set describe maps --file maps-description.xml")]
+  stook set describe maps --file maps-description.xml
+  stook set preview --rules my.rules     what rules would do; publishes nothing
+  stook set refresh                      after the rules were changed")]
 pub(super) enum SetCommand {
     /// Show all sets, their names and how many records they have
     List,
@@ -54,6 +59,8 @@ pub(super) enum SetCommand {
         #[arg(long, value_name = "FILE", conflicts_with = "description")]
         file: Option<PathBuf>,
     },
+    Preview(rules::Preview),
+    Refresh(rules::Refresh),
     /// Remove a set and its subsets, when no record is in them
     Remove {
         /// The set
@@ -65,6 +72,8 @@ impl SetCommand {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let session = Session::look(place)?;
         match self {
+            SetCommand::Preview(command) => return command.run(&session),
+            SetCommand::Refresh(command) => return command.run(&session),
             SetCommand::List => list(&session)?,
             SetCommand::Define {
                 set_spec,
@@ -142,6 +151,7 @@ fn change(
 }
 
 fn list(session: &Session) -> Result<()> {
+    let rules = session.set_rules()?;
     let snapshot = session.store.read()?;
     let prefixes: Vec<_> = snapshot
         .formats(session.repository)?
@@ -158,7 +168,8 @@ fn list(session: &Session) -> Result<()> {
                 records = snapshot.count(list, Span::ALL)?.max(records);
             }
         }
-        println!("{:<width$}  {records:>9}  {}", set.spec.as_str(), set.name);
+        let by_rule = if rules.owns(&set.spec) { "  (by rule)" } else { "" };
+        println!("{:<width$}  {records:>9}  {}{by_rule}", set.spec.as_str(), set.name);
     }
     if sets.is_empty() {
         println!("There are no sets. Records bring theirs along; `stook set define` makes one by hand.");

@@ -19,6 +19,7 @@ use stook_oai::MetadataPrefix;
 use stook_store::{PostgresAddress, StoreAddress};
 
 use crate::crosswalk::Crosswalks;
+use crate::sets;
 pub(crate) use check::is_url;
 pub use settings::{
     Access, Branding, Coding, Crosswalk, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network,
@@ -107,6 +108,11 @@ impl Config {
             .flat_map(|crosswalk| [crosswalk.mapping.as_mut(), crosswalk.stylesheet.as_mut()])
             .flatten();
         for file in descriptions.chain(crosswalks) {
+            *file = folder.join(&*file);
+        }
+        let rules = config.repository.iter_mut();
+        let rules = rules.flat_map(|repository| &mut repository.set_rules);
+        for file in rules.filter(|name| sets::profile(name).is_none()) {
             *file = folder.join(&*file);
         }
         Ok(config)

@@ -105,6 +105,8 @@ settings! {
             "Base URLs of other repositories, listed in Identify for harvesters to discover.";
         description_files: Vec<PathBuf> = vec![],
             "XML files whose root elements are added to Identify as they are.";
+        set_rules: Vec<PathBuf> = vec![],
+            "Rules that put records into sets by what they say: files, or \"dini\". See docs/sets.md; after a change `stook set refresh`.";
         access: Access = Access::default(),
             "Who may harvest; without it everybody. See below.";
         branding: Option<Branding> = None,

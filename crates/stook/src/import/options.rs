@@ -1,5 +1,7 @@
 //! What the person who imports may decide.
 
+use std::sync::Arc;
+
 use encoding_rs::Encoding;
 use stook_metadata::Formats;
 use stook_oai::{MetadataPrefix, OaiNamespace};
@@ -7,6 +9,7 @@ use stook_oai::{MetadataPrefix, OaiNamespace};
 use super::fields::Fields;
 use super::marc::MarcOptions;
 use crate::crosswalk::Crosswalks;
+use crate::sets::SetRules;
 
 /// The largest record that is believed, unless told otherwise.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
@@ -20,6 +23,8 @@ pub struct Options {
     pub formats: Formats,
     /// What is made of records beside what they are.
     pub crosswalks: Crosswalks,
+    /// Which sets records are in beside those they are given with.
+    pub set_rules: Arc<SetRules>,
     /// The format XML records are published in, where their root fits it.
     pub prefix: Option<MetadataPrefix>,
     /// What the input is; found out from its content if not given.
@@ -44,6 +49,7 @@ impl Options {
             namespace,
             formats: Formats::default(),
             crosswalks: Crosswalks::default(),
+            set_rules: Arc::default(),
             prefix: None,
             shape: None,
             encoding: None,

@@ -22,6 +22,7 @@ use super::open::{self, Input};
 use super::options::Options;
 use super::source::{Halt, Raw, Refusal};
 use super::summary::Summary;
+use crate::sets::assign::Assigner;
 
 use prepare::{Prepared, Preparer};
 use waiting::Waiting;
@@ -83,13 +84,15 @@ pub fn run(
     open::look_ahead(inputs, options)?;
     options.crosswalks.ready().map_err(ImportError::Crosswalk)?;
     let started = Instant::now();
+    let sets = Arc::new(Assigner::new(store, repository, &options.set_rules)?);
     let mut commit = Commit {
         importer,
+        sets: sets.clone(),
         summary: Summary::default(),
         quarantined: sources(store, repository)?,
         waiting: Waiting::of(store, repository, inputs)?,
     };
-    let pipeline = Pipeline::start(store, repository, inputs, options)?;
+    let pipeline = Pipeline::start(store, repository, inputs, options, &sets)?;
     let bytes = pipeline.bytes.clone();
     let mut tell = |summary: &Summary| {
         progress(Progress {
@@ -123,6 +126,7 @@ fn sources(store: &Store, repository: RepositoryId) -> Result<Option<HashSet<Str
 /// The committing end.
 struct Commit<'c> {
     importer: &'c mut Importer,
+    sets: Arc<Assigner>,
     summary: Summary,
     quarantined: Option<HashSet<String>>,
     waiting: Waiting,
@@ -131,6 +135,7 @@ struct Commit<'c> {
 impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
         let outcomes = self.importer.commit(&prepared.batch)?;
+        self.summary.regrouped += self.sets.settle(&prepared.items, &outcomes)?;
         let published = prepared.origins.iter().map(|(_, identifier)| identifier.as_str());
         let named = prepared.rejected.iter().filter_map(|entry| entry.identifier.as_deref());
         self.waiting.release(published.chain(named))?;
@@ -214,9 +219,10 @@ impl Pipeline {
         repository: RepositoryId,
         inputs: &[Input],
         options: &Arc<Options>,
+        sets: &Arc<Assigner>,
     ) -> Result<Pipeline, ImportError> {
         let bytes = Arc::new(AtomicU64::new(0));
-        let preparer = Arc::new(Preparer::new(store, repository, options)?);
+        let preparer = Arc::new(Preparer::new(store, repository, options, sets)?);
         let mut workers = Vec::new();
         let mut loads = Vec::new();
         for _ in 0..worker_count() {

@@ -21,6 +21,8 @@ pub struct Summary {
     pub repeated: u64,
     /// Records in other formats that were made from these, and came out new or differently.
     pub derived: u64,
+    /// Records of these items in other formats that were there already, and came into other sets.
+    pub regrouped: u64,
     /// What could not be published, and is in the quarantine.
     pub quarantined: u64,
     /// Records that lost characters XML cannot carry.

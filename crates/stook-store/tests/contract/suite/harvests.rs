@@ -92,7 +92,12 @@ pub(crate) fn the_datestamp_at_the_source_is_known<B: Backend>() {
     let known = |number: usize| snapshot.known(maps, &oai_dc(), identifier(number).as_str()).unwrap();
     let expected = |deleted, origin: Option<i64>| {
         let origin = origin.map(datestamp);
-        Some(Known { deleted, origin })
+        let derived = false;
+        Some(Known {
+            deleted,
+            origin,
+            derived,
+        })
     };
     assert_eq!(known(1), expected(false, Some(9)));
     assert_eq!(known(2), expected(false, None));

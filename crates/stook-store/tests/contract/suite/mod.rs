@@ -8,6 +8,7 @@ pub(crate) mod formats;
 pub(crate) mod handles;
 pub(crate) mod harvests;
 pub(crate) mod imports;
+pub(crate) mod kept;
 pub(crate) mod pages;
 pub(crate) mod quarantine;
 pub(crate) mod records;

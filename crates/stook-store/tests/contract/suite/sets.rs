@@ -224,3 +224,25 @@ pub(crate) fn a_removed_set_comes_back_unnamed_when_a_record_enters_it<B: Backen
     assert_eq!(sets, [named("a", "a", &[]), named("a:b", "b", &[])]);
     assert_eq!(numbers_in(&store, maps, "a"), [2]);
 }
+
+pub(crate) fn only_sets_without_a_name_are_named<B: Backend>() {
+    let backend = B::create(Hand::at(NEW_YEAR).clock());
+    let store = backend.store();
+    let maps = repository(&store);
+    store.define_set(maps, &named("b", "Given", &["<dc/>"])).unwrap();
+    store.apply(maps, vec![live(1, &["a:x", "b"], "<map/>")]).unwrap();
+    let names = [("a:x", "New"), ("b", "Other"), ("c:y", "Third")];
+    let names = names.map(|(spec, name)| (set(spec), name.to_owned()));
+    store.name_sets(maps, &names).unwrap();
+    store.name_sets(maps, &[(set("a:x"), "Newer".to_owned())]).unwrap();
+    store.name_sets(maps, &[]).unwrap();
+    let sets = store.read().unwrap().sets(maps, None, 100).unwrap();
+    let expected = [
+        named("a", "a", &[]),
+        named("a:x", "New", &[]),
+        named("b", "Given", &["<dc/>"]),
+        named("c", "c", &[]),
+        named("c:y", "Third", &[]),
+    ];
+    assert_eq!(sets, expected);
+}

@@ -11,6 +11,7 @@ use crate::crosswalk;
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
 use crate::import::source::Raw;
+use crate::sets::assign::{Assigner, Item};
 
 /// A batch, and what else its load said.
 pub(super) struct Prepared {
@@ -19,6 +20,8 @@ pub(super) struct Prepared {
     pub(super) origins: Vec<(Place, Identifier)>,
     /// How many of them were given; the others are made from these.
     pub(super) given: usize,
+    /// The items of the batch, where there are rules for sets.
+    pub(super) items: Vec<Item>,
     pub(super) rejected: Vec<Rejected>,
     pub(super) junk: Vec<Rejected>,
     pub(super) finished: Vec<Arc<str>>,
@@ -34,12 +37,18 @@ pub(super) struct Preparer {
     repository: RepositoryId,
     encoder: Encoder,
     options: Arc<Options>,
+    sets: Arc<Assigner>,
     /// Formats the repository has; others are declared when the first record comes.
     declared: Mutex<HashSet<MetadataPrefix>>,
 }
 
 impl Preparer {
-    pub(super) fn new(store: &Store, repository: RepositoryId, options: &Arc<Options>) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        store: &Store,
+        repository: RepositoryId,
+        options: &Arc<Options>,
+        sets: &Arc<Assigner>,
+    ) -> Result<Self, StoreError> {
         let formats = store.look_up(|snapshot| snapshot.formats(repository))?;
         let declared = formats.into_iter().map(|format| format.prefix).collect();
         Ok(Self {
@@ -47,6 +56,7 @@ impl Preparer {
             repository,
             encoder: store.encoder(repository),
             options: options.clone(),
+            sets: sets.clone(),
             declared: Mutex::new(declared),
         })
     }
@@ -122,10 +132,12 @@ impl Preparer {
         for prefix in &batch.prefixes() {
             self.declare(prefix)?;
         }
+        let items = self.put_into_sets(&mut batch, &mut drafted.rejected)?;
         Ok(Prepared {
             batch: self.encoder.encode(batch.changes)?,
             origins: batch.origins,
             given,
+            items,
             rejected: drafted.rejected,
             junk: drafted.junk,
             finished: drafted.finished,
@@ -134,6 +146,16 @@ impl Preparer {
             dropped: drafted.dropped,
             prefixes,
         })
+    }
+
+    /// By the rules for sets. What they cannot tell is said; the record is published all the same.
+    fn put_into_sets(&self, batch: &mut Changes, rejected: &mut Vec<Rejected>) -> Result<Vec<Item>, StoreError> {
+        let assigned = self.sets.assign(&mut batch.changes)?;
+        for (at, reason) in assigned.failed {
+            let (place, identifier) = &batch.origins[at];
+            rejected.push(Rejected::new(place.clone(), Some(identifier.to_string()), reason, b""));
+        }
+        Ok(assigned.items)
     }
 
     /// What is made of the drafts by crosswalks, where the same is not given. What cannot be made is told; the record it

@@ -1,3 +1,5 @@
+mod sets;
+
 use std::fs;
 use std::path::Path;
 
