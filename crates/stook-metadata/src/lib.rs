@@ -11,6 +11,7 @@
 //! * [`marc`]: MARC 21 and UNIMARC, in ISO 2709 and in XML;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
+//! * [`model`]: what records of a format may hold, as the check asks it;
 //! * [`crosswalk`]: records of one format out of those of another;
 //! * [`scan`]: the strict XML scanner underneath it.
 
@@ -22,6 +23,7 @@ mod find;
 pub mod format;
 pub mod fragment;
 pub mod marc;
+pub mod model;
 pub mod namespaces;
 pub mod scan;
 
