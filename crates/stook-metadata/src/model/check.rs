@@ -9,7 +9,7 @@ use super::{Attribute, Child, Inside, Kind, Model, Value, hint, of_root};
 use crate::fault::short;
 use crate::fragment::{declared_prefix, split};
 use crate::namespaces::XSI;
-use crate::scan::{self, is_space, unescape};
+use crate::scan::{self, is_space, is_unprefixed_name, unescape};
 
 /// An element as its start tag tells of it.
 pub struct Seen<'n, 'a> {
@@ -210,13 +210,17 @@ impl Checker {
             return Ok(model.kinds.get(*kind));
         }
         // A type derived by somebody else may allow more than ours; one of a namespace we know all of does not exist.
-        if model.types.iter().all(|(name, _)| name.namespace != namespace) {
+        let is_name = is_unprefixed_name(local) && (seen.resolve)(prefix).is_some();
+        if is_name && model.types.iter().all(|(name, _)| name.namespace != namespace) {
             return Ok(None);
         }
         let known = model.types.iter().map(|(name, _)| &*name.shown);
         let wrong = Wrong::Value {
             found: short(&value),
-            remedy: hint::one_of(&value, known),
+            remedy: match model.types.is_empty() {
+                true => "leave it out".to_owned(),
+                false => hint::one_of(&value, known),
+            },
         };
         Err(self.breach_inside(seen, wrong).at_attribute(says.name))
     }
