@@ -54,11 +54,11 @@ pub enum Wrong {
         parents: String,
     },
     /// The right name in the wrong namespace.
-    #[error("has the namespace {}; in {format} it has {expected}", Excerpt(.found))]
+    #[error("has {found}; in {format} it has {expected}")]
     WrongNamespace {
         /// The format.
         format: String,
-        /// The namespace found.
+        /// The namespace found, or that there is none.
         found: String,
         /// The one it should be.
         expected: String,

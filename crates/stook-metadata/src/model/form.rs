@@ -223,10 +223,10 @@ fn day_of(sign: &str, date: &str) -> Option<bool> {
         _ if has_shape(rest, b"-##") => (1..=12).contains(&part(&rest[1..])?).then_some(false),
         _ if has_shape(rest, b"-##-##") => {
             let (month, day) = (part(&rest[1..3])?, part(&rest[4..])?);
-            // Of the year 2024 before Christ nobody knows whether it had a 29 February.
+            // Years before Christ and after 9999 are counted in more than one way; a day more harms nobody.
             let ending: u16 = year[digits - 4..].parse().ok()?;
-            let is_leap =
-                !sign.is_empty() || digits > 4 || (ending % 4 == 0 && (ending % 100 != 0 || ending % 400 == 0));
+            let is_fourth = ending.is_multiple_of(4) && (!ending.is_multiple_of(100) || ending.is_multiple_of(400));
+            let is_leap = is_fourth || !sign.is_empty() || digits > 4;
             let days = match month {
                 2 if is_leap => 29,
                 2 => 28,

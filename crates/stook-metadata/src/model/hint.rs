@@ -1,9 +1,10 @@
 //! What somebody may have meant: the nearest name, the right place, the list. Asked only when something is wrong.
 
+use stook_oai::Excerpt;
+
 use super::breach::Wrong;
 use super::check::Seen;
 use super::{Kind, Model};
-use crate::fault::short;
 
 /// So many names are read; of more the first ones are enough to know what is meant.
 const MOST_LISTED: usize = 12;
@@ -40,22 +41,25 @@ pub(super) fn unknown_element(model: &Model, parent: &Kind, named: &str, seen: &
     let by_local = parent.children.iter().find(|child| child.name.local == seen.local);
     if let Some(child) = by_local {
         let expected = child.name.namespace.clone();
-        let found = short(seen.namespace);
+        let found = match seen.namespace {
+            "" => "no namespace".to_owned(),
+            namespace => format!("the namespace {}", Excerpt(namespace)),
+        };
         return Wrong::WrongNamespace {
             format,
             found,
             expected,
         };
     }
-    let locals = parent.children.iter().map(|child| &*child.name.local);
-    if let Some(meant) = nearest(seen.local, locals) {
-        let remedy = format!("did you mean {meant}?");
-        return Wrong::UnknownElement { format, remedy };
-    }
     let parents = parents_of(model, seen);
     if !parents.is_empty() {
         let parents = listed(parents.into_iter());
         return Wrong::Misplaced { format, parents };
+    }
+    let locals = parent.children.iter().map(|child| &*child.name.local);
+    if let Some(meant) = nearest(seen.local, locals) {
+        let remedy = format!("did you mean {meant}?");
+        return Wrong::UnknownElement { format, remedy };
     }
     let remedy = format!("{named} has {}", listed(children()));
     Wrong::UnknownElement { format, remedy }

@@ -344,3 +344,6 @@ fn occurs(word: &str) -> Option<(u32, u32)> {
         _ => Some((word.strip_suffix('+')?.parse().ok()?, u32::MAX)),
     }
 }
+
+#[cfg(test)]
+mod tests;
