@@ -45,7 +45,9 @@ const FREE: &[(&str, &str)] = &[
     ("MODS", "/placeIdentifier text \""),
     ("Qualified Dublin Core", "dcterms:URI \""),
     // The schemas of older versions are not at hand; they may have had no order there.
-    ("MODS", "mods/location"),
+    ("MODS", "mods/location only "),
+    ("MODS", "mods/location and "),
+    ("MODS", "swapped mods/location/"),
     ("MODS", "extraterrestrialArea"),
     // Who stands beside the others is a choice between two lists; ours is one list.
     ("MODS", "etal"),
