@@ -7,6 +7,7 @@ mod http;
 mod install;
 mod interop;
 mod misbehave;
+mod models;
 mod peers;
 mod postgres;
 mod records;
@@ -40,8 +41,13 @@ Usage: cargo xtask COMMAND
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
       golden answers of the tests. STOOK_SCHEMAS may name a folder with a
-      driver `all.xsd` and a `catalog.xml`: then those are used too, and the
-      golden results of the crosswalks are validated by them.
+      driver `all.xsd` and a `catalog.xml`: then those are used too, the golden
+      results of the crosswalks are validated by them, and the content models
+      of the formats are compared with them.
+
+  schemas models [FOLDER]
+      Only the comparison. FOLDER may hold further records, in folders named by
+      the prefix of their format.
 
   interop [CLIENT|SERVER|marc]...
       Harvests the demo and a repository of 10,000 records, in a file and in

@@ -16,8 +16,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::http::{Client, resumption_token};
-use crate::install;
 use crate::workspace::{Scratch, root};
+use crate::{install, models};
 
 /// `cargo xtask schemas [FILE]…`.
 ///
@@ -25,8 +25,11 @@ use crate::workspace::{Scratch, root};
 /// When a file is not valid or there is none.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     install::for_schemas()?;
-    if arguments.is_empty() {
-        return golden();
+    match arguments {
+        [] => return golden(),
+        [word] if word == "models" => return models_beside(None),
+        [word, folder] if word == "models" => return models_beside(Some(Path::new(folder))),
+        _ => {}
     }
     let files: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
     validate("the files named", &files)
@@ -79,12 +82,39 @@ fn crosswalks() -> Result<()> {
             .with_context(|| format!("results of crosswalks to {format}"))?;
         println!("{} results of crosswalks to {format} are valid", files.len());
     }
+    by_prefix(&folder.join("records"), &mut by_format)?;
+    models::compare(&official, &by_format)
+}
+
+/// Compares the content models with the official schemas, with further records if a folder has some.
+fn models_beside(folder: Option<&Path>) -> Result<()> {
+    let Some(official) = official()? else {
+        bail!("there are no schemas to compare with. Try: STOOK_SCHEMAS=/folder/of/schemas cargo xtask schemas models");
+    };
+    let mut records = BTreeMap::new();
+    by_prefix(
+        &root().join("crates/stook-metadata/tests/crosswalks/records"),
+        &mut records,
+    )?;
+    if let Some(folder) = folder {
+        by_prefix(folder, &mut records)?;
+    }
+    models::compare(&official, &records)
+}
+
+/// Collects records from folders that are named by the prefix of a format.
+fn by_prefix(folder: &Path, records: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
+        let of_format = entry?.path();
+        let name = of_format.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        collect(&of_format, records.entry(name).or_default())?;
+    }
     Ok(())
 }
 
 /// The schema to begin with. Two formats do not fit beside the others: `qdc` has another schema for the namespace of
 /// Dublin Core, and `oai_datacite` is not published where others look for it; ours says the same.
-fn driver_of(format: &str, official: &Path, scratch: &Path) -> Result<PathBuf> {
+pub(crate) fn driver_of(format: &str, official: &Path, scratch: &Path) -> Result<PathBuf> {
     const XS: &str = "xmlns:xs=\"http://www.w3.org/2001/XMLSchema\"";
     let text = match format {
         "qdc" => format!(

@@ -3,9 +3,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use stook_metadata::{DublinCore, Element, Language, check, well_known};
+use stook_metadata::crosswalk::tree;
+use stook_metadata::{DublinCore, Element, Formats, Language, check, well_known};
 
-const ROUNDS: u32 = 200_000;
+const ROUNDS: u32 = 50_000;
 
 fn main() {
     let abstract_text = "Die Karte zeigt die Stadt & ihre Umgebung um 1750; мапа приказује град \
@@ -34,6 +35,33 @@ fn main() {
     time("checked", || {
         black_box(check(black_box(&xml), &well_known()[0]).is_ok());
     });
+
+    // Formats with a content model, beside only reading the record.
+    let formats = Formats::default();
+    for (prefix, xml) in [
+        ("mods", include_str!("../tests/crosswalks/records/mods/book.xml")),
+        (
+            "datacite",
+            include_str!("../tests/crosswalks/records/datacite/dataset.xml"),
+        ),
+        ("qdc", include_str!("../tests/crosswalks/records/qdc/thesis.xml")),
+        ("marc21", include_str!("../tests/crosswalks/records/marc21/book.xml")),
+    ] {
+        let Some(format) = formats.by_prefix(prefix) else {
+            continue;
+        };
+        println!(
+            "a record of {prefix}, {} bytes, valid: {}",
+            xml.len(),
+            check(xml, format).is_ok()
+        );
+        time("read", || {
+            black_box(tree::Element::read(black_box(xml)).is_ok());
+        });
+        time("checked", || {
+            black_box(check(black_box(xml), format).is_ok());
+        });
+    }
 }
 
 fn time(what: &str, mut work: impl FnMut()) {

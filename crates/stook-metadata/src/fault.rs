@@ -9,6 +9,7 @@ use std::fmt;
 use stook_oai::Excerpt;
 
 use crate::marc::Defect;
+use crate::model::Breach;
 
 /// The first thing wrong with a piece of XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +157,9 @@ pub enum Problem {
     /// In MARCXML: what its schema does not allow.
     #[error("{0}")]
     Marc(Defect),
+    /// In other formats: what their content model does not allow.
+    #[error("{0}")]
+    Content(Breach),
 }
 
 /// A name for a message: whole if short, cut if somebody made it enormous.

@@ -11,6 +11,7 @@
 //! * [`marc`]: MARC 21 and UNIMARC, in ISO 2709 and in XML;
 //! * [`clean`]: dropping what XML cannot carry;
 //! * [`fragment`]: the check every record passes at the door;
+//! * [`model`]: what records of a format may hold, as the check asks it;
 //! * [`crosswalk`]: records of one format out of those of another;
 //! * [`sets`]: which sets a record is in, by rules over what it says;
 //! * [`scan`]: the strict XML scanner underneath it.
@@ -23,6 +24,7 @@ mod find;
 pub mod format;
 pub mod fragment;
 pub mod marc;
+pub mod model;
 pub mod namespaces;
 pub mod scan;
 pub mod sets;

@@ -400,5 +400,10 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Whether a text is a name without a colon.
+pub(crate) fn is_unprefixed_name(text: &str) -> bool {
+    text.starts_with(is_name_start) && !text.contains(|sign| sign == ':' || !is_name_character(sign))
+}
+
 #[cfg(test)]
 mod tests;

@@ -174,10 +174,10 @@ fn punctuation_dates_and_what_does_not_sort_are_told_apart() {
         mapped_from(
             "marc21",
             "mods",
-            "245 => titleInfo\n  $a -> nonSort take @ind2\n  $a -> title skip @ind2 chop\n  $a -> note take @ind1",
+            "245 => titleInfo\n  $a -> nonSort take @ind2\n  $a -> title skip @ind2 chop\n  $a -> partName take @ind1",
             MARC
         ),
-        "<titleInfo><nonSort>Die</nonSort><title>Karten</title><note>D</note></titleInfo>"
+        "<titleInfo><nonSort>Die</nonSort><title>Karten</title><partName>D</partName></titleInfo>"
     );
     let marked = MARC.replace("Die Karten", "\u{98}Die \u{9c}Karten");
     assert_eq!(

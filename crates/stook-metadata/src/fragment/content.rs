@@ -1,7 +1,9 @@
 //! What may stand inside a record, beyond being XML.
 //!
-//! `oai_dc` and MARCXML are small enough to be held to their schema here; other
-//! formats are asked for the right root.
+//! `oai_dc` and MARCXML are held to their schema here, others to their content
+//! model ([`crate::model`]) if they have one; all are asked for the right root.
+
+use std::cell::RefCell;
 
 use stook_oai::Excerpt;
 
@@ -9,6 +11,7 @@ use crate::dublin_core::{DC_NAMESPACE, Element, Language, OAI_DC_NAMESPACE};
 use crate::fault::{Problem, short};
 use crate::format::Format;
 use crate::marc::MARCXML_NAMESPACE;
+use crate::model::{Checker, Seen};
 use crate::namespaces::XSI;
 use crate::scan::{Attribute, is_space, unescape};
 
@@ -20,8 +23,9 @@ const OAI_PMH_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
 
 /// The rules of one fragment.
 pub(super) enum Content<'c> {
-    /// A record of a format that is only asked for its root.
-    Root(&'c Format),
+    /// A record of any other format. The walk lends its nodes while it asks, so the checker changes behind a shared
+    /// reference.
+    Record(&'c Format, RefCell<Checker>),
     /// A record of `oai_dc`.
     DublinCore(&'c Format),
     /// A record of MARCXML, under whichever prefix.
@@ -49,13 +53,18 @@ impl<'c> Content<'c> {
         } else if format.namespace == MARCXML_NAMESPACE && format.accepts_root(MARCXML_NAMESPACE, "record") {
             Self::Marc(format, Marc::default())
         } else {
-            Self::Root(format)
+            Self::Record(format, RefCell::default())
         }
     }
 
     pub(super) fn element(&self, node: &Node<'_, '_>) -> Result<(), Problem> {
         match (self, node.depth) {
-            (Self::Root(format), 0) => root_of(format, node),
+            (Self::Record(format, checker), depth) => {
+                if depth == 0 {
+                    root_of(format, node)?;
+                }
+                checker.borrow_mut().start(&seen(node)).map_err(Problem::Content)
+            }
             (Self::DublinCore(format), 0) => {
                 root_of(format, node)?;
                 only_attributes(node, |prefix, local| {
@@ -69,7 +78,7 @@ impl<'c> Content<'c> {
             (Self::About, 0) if matches!(node.namespace, "" | OAI_PMH_NAMESPACE) => {
                 Err(Problem::NoNamespace(short(node.name)))
             }
-            (Self::About | Self::Root(_), _) => Ok(()),
+            (Self::About, _) => Ok(()),
         }
     }
 
@@ -80,6 +89,7 @@ impl<'c> Content<'c> {
                 Err(Problem::TextBetweenElements)
             }
             Self::Marc(_, marc) => marc.text(raw, depth),
+            Self::Record(_, checker) => checker.borrow_mut().text(raw).map_err(Problem::Content),
             _ => Ok(()),
         }
     }
@@ -88,8 +98,20 @@ impl<'c> Content<'c> {
     pub(super) fn end(&self, depth: usize) -> Result<(), Problem> {
         match self {
             Self::Marc(_, marc) => marc.end(depth),
+            Self::Record(_, checker) => checker.borrow_mut().end().map_err(Problem::Content),
             _ => Ok(()),
         }
+    }
+}
+
+/// An element as content models see it.
+fn seen<'n, 'a>(node: &Node<'n, 'a>) -> Seen<'n, 'a> {
+    Seen {
+        name: node.name,
+        namespace: node.namespace,
+        local: node.local,
+        attributes: node.attributes,
+        resolve: node.resolve,
     }
 }
 

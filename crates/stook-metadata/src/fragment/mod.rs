@@ -22,16 +22,17 @@ use crate::namespaces::Namespaces;
 use content::Content;
 use walk::Walk;
 
-pub(crate) use walk::split;
 pub use walk::{MAX_DEPTH, MAX_NAMESPACES};
+pub(crate) use walk::{declared_prefix, split};
 
 /// Checks a record that stands alone.
 ///
 /// # Errors
 ///
 /// The first fault: not well-formed, another root, for `oai_dc` anything
-/// beside the fifteen elements, and for MARCXML what its schema forbids in
-/// leaders, tags, indicators and subfields.
+/// beside the fifteen elements, for MARCXML what its schema forbids in
+/// leaders, tags, indicators and subfields, and for formats that have a
+/// [model](crate::model) what that does not allow.
 ///
 /// ```
 /// use stook_metadata::{check, well_known};

@@ -52,13 +52,13 @@ fn an_empty_root_keeps_its_slash() {
 
 #[test]
 fn the_schema_of_the_format_is_corrected_and_other_pairs_are_kept() {
-    let xml = "<mods xmlns='http://www.loc.gov/mods/v3' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' \
-        i:schemaLocation='urn:x x.xsd\n http://www.loc.gov/mods/v3 http://www.loc.gov/mods/v3/mods-3-5.xsd'><a/></mods>";
-    let checked = check(xml, &format("mods")).unwrap();
+    let xml = "<mets xmlns='http://www.loc.gov/METS/' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' \
+        i:schemaLocation='urn:x x.xsd\n http://www.loc.gov/METS/ http://www.loc.gov/mets/1-12.xsd'><a/></mets>";
+    let checked = check(xml, &format("mets")).unwrap();
     assert!(
         checked.contains(
-            "i:schemaLocation='urn:x x.xsd http://www.loc.gov/mods/v3 \
-             http://www.loc.gov/standards/mods/v3/mods-3-8.xsd'><a/>"
+            "i:schemaLocation='urn:x x.xsd http://www.loc.gov/METS/ \
+             http://www.loc.gov/standards/mets/mets.xsd'><a/>"
         ),
         "{checked}"
     );
@@ -66,21 +66,21 @@ fn the_schema_of_the_format_is_corrected_and_other_pairs_are_kept() {
 
 #[test]
 fn a_schema_location_for_other_namespaces_gets_the_pair_of_the_format() {
-    let xml = "<mods xmlns='http://www.loc.gov/mods/v3' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' \
+    let xml = "<mets xmlns='http://www.loc.gov/METS/' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' \
         xsi:schemaLocation='urn:x x.xsd'/>";
-    let checked = check(xml, &format("mods")).unwrap();
+    let checked = check(xml, &format("mets")).unwrap();
     assert!(
-        checked.contains("'urn:x x.xsd http://www.loc.gov/mods/v3 http"),
+        checked.contains("'urn:x x.xsd http://www.loc.gov/METS/ http"),
         "{checked}"
     );
 }
 
 #[test]
 fn a_prefix_xsi_that_means_something_else_is_left_alone() {
-    let xml = "<mods xmlns='http://www.loc.gov/mods/v3' xmlns:xsi='urn:other' xsi:a='1'/>";
-    let checked = check(xml, &format("mods")).unwrap();
+    let xml = "<mets xmlns='http://www.loc.gov/METS/' xmlns:xsi='urn:other' xsi:a='1'/>";
+    let checked = check(xml, &format("mets")).unwrap();
     assert!(checked.contains(" xsi_:schemaLocation="), "{checked}");
-    check(&checked, &format("mods")).unwrap();
+    check(&checked, &format("mets")).unwrap();
 }
 
 #[test]
@@ -204,26 +204,26 @@ fn undeclared_prefixes_and_bad_declarations_are_refused() {
 
 #[test]
 fn one_attribute_under_two_prefixes_is_refused() {
-    let xml = "<mods xmlns='http://www.loc.gov/mods/v3' xmlns:a='urn:x' xmlns:b='urn:x'><t a:c='1' b:c='2'/></mods>";
-    let fault = check(xml, &format("mods")).unwrap_err();
+    let xml = "<mets xmlns='http://www.loc.gov/METS/' xmlns:a='urn:x' xmlns:b='urn:x'><t a:c='1' b:c='2'/></mets>";
+    let fault = check(xml, &format("mets")).unwrap_err();
     assert_eq!(fault.problem, Problem::RepeatedAttribute("b:c".into()));
     let fine = xml.replace("b:c", "b:d");
-    check(&fine, &format("mods")).unwrap();
+    check(&fine, &format("mets")).unwrap();
 }
 
 #[test]
 fn nesting_and_declarations_are_bounded() {
     let deep = |depth: usize| {
         let (open, close) = ("<a>".repeat(depth), "</a>".repeat(depth));
-        format!("<mods xmlns='http://www.loc.gov/mods/v3'>{open}{close}</mods>")
+        format!("<mets xmlns='http://www.loc.gov/METS/'>{open}{close}</mets>")
     };
-    check(&deep(MAX_DEPTH - 1), &format("mods")).unwrap();
-    let fault = check(&deep(MAX_DEPTH), &format("mods")).unwrap_err();
+    check(&deep(MAX_DEPTH - 1), &format("mets")).unwrap();
+    let fault = check(&deep(MAX_DEPTH), &format("mets")).unwrap_err();
     assert_eq!(fault.problem, Problem::TooDeep(MAX_DEPTH));
 
     let many: String = (0..200).map(|n| format!(" xmlns:p{n}='urn:{n}'")).collect();
-    let xml = format!("<mods xmlns='http://www.loc.gov/mods/v3'{many}><a{many}/></mods>");
-    let fault = check(&xml, &format("mods")).unwrap_err();
+    let xml = format!("<mets xmlns='http://www.loc.gov/METS/'{many}><a{many}/></mets>");
+    let fault = check(&xml, &format("mets")).unwrap_err();
     assert_eq!(fault.problem, Problem::TooManyNamespaces(MAX_NAMESPACES));
 }
 
@@ -251,22 +251,22 @@ fn declarations_of_the_surroundings_are_copied_where_needed() {
 
 #[test]
 fn a_prefix_in_a_value_keeps_its_declaration() {
-    let around = around(&[("", "http://www.loc.gov/mods/v3"), ("t", "urn:types"), ("u", "urn:u")]);
-    let checked = check_within("<mods a='t:URI'/>", &format("mods"), &around).unwrap();
+    let around = around(&[("", "http://www.loc.gov/METS/"), ("t", "urn:types"), ("u", "urn:u")]);
+    let checked = check_within("<mets a='t:URI'/>", &format("mets"), &around).unwrap();
     assert!(
         checked.contains(" xmlns:t=\"urn:types\"") && !checked.contains("urn:u\""),
         "{checked}"
     );
-    assert!(checked.contains(" xmlns=\"http://www.loc.gov/mods/v3\""), "{checked}");
+    assert!(checked.contains(" xmlns=\"http://www.loc.gov/METS/\""), "{checked}");
 }
 
 #[test]
 fn an_inherited_xsi_of_another_meaning_does_not_disturb() {
     let around = around(&[("xsi", "urn:other")]);
-    let xml = "<mods xmlns='http://www.loc.gov/mods/v3'><xsi:a/></mods>";
-    let checked = check_within(xml, &format("mods"), &around).unwrap();
+    let xml = "<mets xmlns='http://www.loc.gov/METS/'><xsi:a/></mets>";
+    let checked = check_within(xml, &format("mets"), &around).unwrap();
     assert!(checked.contains("xmlns:xsi=\"urn:other\"") && checked.contains("xsi_:schemaLocation"));
-    assert_eq!(check(&checked, &format("mods")).unwrap(), checked);
+    assert_eq!(check(&checked, &format("mets")).unwrap(), checked);
 }
 
 #[test]

@@ -295,7 +295,7 @@ pub(crate) fn split(name: &str) -> (&str, &str) {
 }
 
 /// The prefix that an attribute of this name declares, if it declares any.
-pub(super) fn declared_prefix(attribute: &str) -> Option<&str> {
+pub(crate) fn declared_prefix(attribute: &str) -> Option<&str> {
     match attribute.strip_prefix("xmlns") {
         Some("") => Some(""),
         Some(rest) => rest.strip_prefix(':'),

@@ -164,7 +164,4 @@ pub enum Trouble {
     /// XML that is not that of a record.
     #[error("{0}")]
     NotMarcXml(String),
-    /// oai_marc cannot carry this.
-    #[error("oai_marc cannot carry {0}")]
-    NotForOaiMarc(&'static str),
 }

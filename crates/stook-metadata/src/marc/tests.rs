@@ -114,16 +114,51 @@ fn a_record_becomes_marcxml_that_passes_the_check() {
 fn a_record_becomes_oai_marc_and_comes_back() {
     let bytes = example();
     let mut record = read(&bytes).unwrap();
-    let written = oai_marc::write(&record, "http://www.openarchives.org/OAI/1.1/oai_marc.xsd").unwrap();
-    assert!(written.xml.contains("type=\"a\" level=\"m\""), "{}", written.xml);
+    let marcxml = xml::write(&record, Dialect::Marc21, SCHEMA).unwrap().xml;
+    let made = as_oai_marc(&marcxml).unwrap();
+    assert!(made.contains("type=\"a\" level=\"m\""), "{made}");
     assert!(
-        written
-            .xml
-            .contains("<fixfield id=\"001\">\"map-1 \"</fixfield><varfield id=\"245\" i1=\"1\" i2=\"0\">")
+        made.contains("<fixfield id=\"001\">&quot;map-1 &quot;</fixfield><varfield id=\"245\" i1=\"1\" i2=\"0\">"),
+        "{made}"
     );
     record.leader.set(0, b"00000");
     record.leader.set(12, b"00000");
-    assert_eq!(oai_marc::read(&written.xml).unwrap(), record);
+    assert_eq!(oai_marc::read(&made).unwrap(), record);
+}
+
+#[test]
+fn what_oai_marc_cannot_carry_is_refused_or_left_out() {
+    let field = |tag: &str, code: &str| {
+        let subfields = format!("<subfield code=\"{code}\">a</subfield><subfield code=\"b\">c</subfield>");
+        format!(
+            "<record xmlns=\"{MARCXML_NAMESPACE}\"><leader>     nam a22     3u 4500</leader>\
+             <controlfield tag=\"001\">\"1\"</controlfield>\
+             <datafield tag=\"{tag}\" ind1=\" \" ind2=\"A\">{subfields}</datafield></record>"
+        )
+    };
+    let message = as_oai_marc(&field("245", "a")).unwrap_err();
+    assert_eq!(
+        message,
+        "oai_marc/varfield@i2 is \"A\"; write a digit, a small letter or a blank"
+    );
+    let without = as_oai_marc(&field("LKR", "a")).unwrap();
+    assert!(
+        without.contains("<fixfield id=\"001\">&quot;'1'&quot;</fixfield></oai_marc>"),
+        "{without}"
+    );
+    let without = as_oai_marc(&field("245", "%").replace("ind2=\"A\"", "ind2=\"0\"")).unwrap();
+    assert!(
+        without.contains("i2=\"0\"><subfield label=\"b\">c</subfield></varfield>"),
+        "{without}"
+    );
+}
+
+/// What an import makes of a record for somebody who asks for oai_marc.
+fn as_oai_marc(marcxml: &str) -> Result<String, String> {
+    let mapping = crate::crosswalk::built_in::between("marc21", "oai_marc").unwrap();
+    let made = mapping.apply(marcxml).unwrap().unwrap();
+    let oai_marc = well_known().iter().find(|format| format.prefix.as_str() == "oai_marc");
+    check(&made, oai_marc.unwrap()).map_err(|fault| fault.problem.to_string())
 }
 
 #[test]

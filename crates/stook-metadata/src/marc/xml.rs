@@ -142,7 +142,7 @@ impl Written {
         Ok(())
     }
 
-    pub(super) fn text(&mut self, value: &str) {
+    fn text(&mut self, value: &str) {
         let cleaned = clean::text(value);
         self.dropped += cleaned.dropped;
         push_escaped(&mut self.xml, &cleaned.text);
@@ -160,7 +160,7 @@ fn allowed_indicator(number: usize, indicator: u8) -> Result<char, Trouble> {
     }
 }
 
-pub(super) fn push_attribute(out: &mut String, value: &str) {
+fn push_attribute(out: &mut String, value: &str) {
     let mut bytes = Vec::with_capacity(value.len() + 16);
     push_attribute_value(&mut bytes, value);
     out.push_str(&String::from_utf8_lossy(&bytes));

@@ -64,7 +64,7 @@ fn escapes_and_languages_are_understood() {
 #[test]
 fn xml_by_format_becomes_a_draft_for_each() {
     let drafted = read(
-        r#"{"identifier":"oai:other.org:1","metadata":{"mods":"<mods xmlns='http://www.loc.gov/mods/v3'/>","marc21":null},"about":{"mods":["<p xmlns='urn:p'/>"]},"datestamp":"2001-01-01"}"#,
+        r#"{"identifier":"oai:other.org:1","metadata":{"mods":"<mods xmlns='http://www.loc.gov/mods/v3'><note/></mods>","marc21":null},"about":{"mods":["<p xmlns='urn:p'/>"]},"datestamp":"2001-01-01"}"#,
     );
     assert_eq!(identifiers(&drafted), ["oai:other.org:1", "oai:other.org:1"]);
     let Content::Live {

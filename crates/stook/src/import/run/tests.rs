@@ -190,7 +190,7 @@ fn rejections_go_to_the_quarantine_and_leave_it_when_the_source_is_mended() {
 #[test]
 fn formats_are_declared_when_their_first_record_comes() {
     let bench = Bench::new();
-    let text = "{\"identifier\":\"1\",\"title\":\"a\",\"metadata\":{\"mods\":\"<mods xmlns='http://www.loc.gov/mods/v3'/>\"}}\n";
+    let text = "{\"identifier\":\"1\",\"title\":\"a\",\"metadata\":{\"mods\":\"<mods xmlns='http://www.loc.gov/mods/v3'><note/></mods>\"}}\n";
     let input = bench.write("a.jsonl", text);
     let summary = bench.import(std::slice::from_ref(&input)).unwrap();
     assert_eq!(summary.new, 2);

@@ -1,0 +1,178 @@
+//! Holds the content models of stook-metadata beside the official schemas.
+//!
+//! Records enter: the golden ones, what people get wrong in them (`mutate`), what the models themselves say (`made`). Each
+//! is judged twice, by xmllint with the schema and by our check. A record that the schema takes and we refuse is a
+//! failure, because it would be lost. What we take and the schema refuses is counted and shown.
+
+mod made;
+mod mutate;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use stook_metadata::model::{self, Model};
+use stook_metadata::{Format, check, well_known};
+
+use crate::schemas::driver_of;
+use crate::workspace::Scratch;
+
+/// A record to be judged, and how it came to be.
+struct Candidate {
+    what: String,
+    xml: String,
+}
+
+/// So many files one xmllint is given.
+const AT_ONCE: usize = 500;
+
+/// So many differences are shown.
+const MOST_SHOWN: usize = 40;
+
+/// What models leave free though the schema at hand does not, and why that is right: words of the candidate.
+const FREE: &[(&str, &str)] = &[
+    // An address is not looked at: XML Schema lets nearly everything be one, libxml2 less.
+    ("DataCite", "URI \""),
+    ("DataCite", "@classificationCode \""),
+    ("ETD-MS", "@xml:base \""),
+    ("ETD-MS", "@resource \""),
+    ("MODS", "URI \""),
+    ("MODS", "@xlink:href \""),
+    ("MODS", "@altFormat \""),
+    ("MODS", "/url text \""),
+    ("MODS", "/placeIdentifier text \""),
+    ("Qualified Dublin Core", "dcterms:URI \""),
+    // The schemas of older versions are not at hand; they may have had no order there.
+    ("MODS", "mods/location only "),
+    ("MODS", "mods/location and "),
+    ("MODS", "swapped mods/location/"),
+    ("MODS", "extraterrestrialArea"),
+    // Who stands beside the others is a choice between two lists; ours is one list.
+    ("MODS", "etal"),
+    // Newer versions of xml.xsd let a language be empty.
+    ("Qualified Dublin Core", "@xml:lang"),
+    // Only a schema beside it says what xml:lang is.
+    ("OAI DataCite", "schemaVersion with xml:lang"),
+    ("OAI DataCite", "payload with xml:lang"),
+];
+
+/// Compares all models. `records` are files of whole records, by the prefix of their format.
+///
+/// # Errors
+/// When a model refuses what a schema takes, or takes what it refuses without a reason.
+pub(crate) fn compare(official: &Path, records: &BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
+    let scratch = Scratch::new("models")?;
+    let mut failed = Vec::new();
+    for model in model::all() {
+        let root = &model.root.name;
+        let format = well_known()
+            .iter()
+            .find(|format| format.accepts_root(&root.namespace, &root.local));
+        let format = format.with_context(|| format!("no format has the root of {}", model.name))?;
+        let files = records
+            .get(format.prefix.as_str())
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let candidates = candidates_of(model, files)?;
+        let driver = driver_of(format.prefix.as_str(), official, scratch.path())?;
+        let by_schema = valid(&driver, official, scratch.path(), &candidates)?;
+        if !told(model, format, &candidates, &by_schema) {
+            failed.push(&*model.name);
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => bail!("content models differ from the schemas: {}", failed.join(", ")),
+    }
+}
+
+fn candidates_of(model: &Model, files: &[PathBuf]) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    let mut done = HashSet::new();
+    for file in files {
+        let record = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+        mutate::add(&record, &mut done, &mut candidates).with_context(|| format!("changing {}", file.display()))?;
+        let what = file.display().to_string();
+        candidates.push(Candidate { what, xml: record });
+    }
+    made::add(model, &mut candidates);
+    Ok(candidates)
+}
+
+/// Says how the two differ; whether that is as it should be.
+fn told(model: &Model, format: &Format, candidates: &[Candidate], by_schema: &[bool]) -> bool {
+    let mut counts = [[0_usize; 2]; 2];
+    let (mut lost, mut free, mut unexplained) = (Vec::new(), 0, Vec::new());
+    for (candidate, &valid) in candidates.iter().zip(by_schema) {
+        let checked = check(&candidate.xml, format);
+        counts[usize::from(valid)][usize::from(checked.is_ok())] += 1;
+        match (valid, checked) {
+            (true, Err(fault)) => lost.push(format!("{}\n      {fault}", candidate.what)),
+            (false, Ok(_))
+                if FREE
+                    .iter()
+                    .any(|(of, word)| *of == model.name && candidate.what.contains(word)) =>
+            {
+                free += 1
+            }
+            (false, Ok(_)) => unexplained.push(candidate.what.clone()),
+            _ => {}
+        }
+    }
+    let [[refused, taken], [lost_count, both]] = counts;
+    println!(
+        "{}: of {} records both take {both} and refuse {refused}; refused against the schema: {lost_count}, taken against \
+         it: {taken}, {free} of them on purpose",
+        model.name,
+        candidates.len()
+    );
+    for (what, list) in [
+        ("refused against the schema", &lost),
+        ("taken against the schema", &unexplained),
+    ] {
+        for line in list.iter().take(MOST_SHOWN) {
+            println!("  {what}: {line}");
+        }
+        if list.len() > MOST_SHOWN {
+            println!("  … and {} more {what}", list.len() - MOST_SHOWN);
+        }
+    }
+    lost.is_empty() && unexplained.is_empty()
+}
+
+/// Which of the candidates the schema takes.
+fn valid(driver: &Path, official: &Path, scratch: &Path, candidates: &[Candidate]) -> Result<Vec<bool>> {
+    let mut valid = Vec::with_capacity(candidates.len());
+    for some in candidates.chunks(AT_ONCE) {
+        let mut files = Vec::with_capacity(some.len());
+        for (index, candidate) in some.iter().enumerate() {
+            let file = scratch.join(format!("{index}.xml"));
+            fs::write(&file, &candidate.xml).with_context(|| format!("writing {}", file.display()))?;
+            files.push(file);
+        }
+        let output = Command::new("xmllint")
+            .args(["--nonet", "--noout", "--schema"])
+            .arg(driver)
+            .args(&files)
+            .env("XML_CATALOG_FILES", official.join("catalog.xml"))
+            .output()
+            .context("cannot start xmllint")?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let said: HashSet<&str> = text.lines().collect();
+        for (file, candidate) in files.iter().zip(some) {
+            let file = file.display();
+            let is_valid = said.contains(&*format!("{file} validates"));
+            if !is_valid && !said.contains(&*format!("{file} fails to validate")) {
+                bail!(
+                    "xmllint says nothing of a record ({}):\n{}",
+                    candidate.what,
+                    candidate.xml
+                );
+            }
+            valid.push(is_valid);
+        }
+    }
+    Ok(valid)
+}
