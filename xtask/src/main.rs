@@ -81,6 +81,11 @@ Usage: cargo xtask COMMAND
       it and publishes that, beside a plain select of the same rows. Writes
       bench-results/sql.md and .json. N is 100,000 by default.
 
+  bench refresh [--records N]
+      Edits a crosswalk over N records (1,000,000 by default) while a harvester is
+      in the middle of their list: preview, refresh, and who gets what. Writes
+      bench-results/refresh.md and .json.
+
   bench crosswalk
       Measures crosswalks from a rich record of MARC beside only reading it.
 

@@ -202,18 +202,23 @@ fn json_row(row: &Row) -> Value {
     })
 }
 
+/// Thousands apart, as the program prints them.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// Three digits that mean something, thousands apart.
 fn shown(figure: f64) -> String {
     if figure >= 100.0 {
-        let digits = format!("{figure:.0}");
-        let mut grouped = String::new();
-        for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at) % 3 == 0 {
-                grouped.push(',');
-            }
-            grouped.push(digit);
-        }
-        grouped
+        grouped(figure.round() as u64)
     } else if figure >= 10.0 {
         format!("{figure:.1}")
     } else {

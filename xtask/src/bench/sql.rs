@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use testserver::{MariaDb, Server};
 
 use super::process::{Taken, measure};
-use super::report::{Report, Row};
+use super::report::{Report, Row, grouped};
 use crate::install;
 use crate::number;
 use crate::server::Repository;
@@ -174,13 +174,6 @@ impl Subject<'_> {
             all,
         })
     }
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    let groups: Vec<_> = groups.into_iter().map(String::from_utf8_lossy).collect();
-    groups.join(",")
 }
 
 fn report(options: &Options, figures: &[Figures; 2]) -> Report {
