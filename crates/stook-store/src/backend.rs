@@ -148,9 +148,19 @@ impl Existing {
     }
 }
 
-/// Asked for every change that meets an existing record, and whether it would leave everything as it is; `Some`
-/// settles the change without publishing anything.
-pub(crate) type Screen<'a> = dyn FnMut(&Existing, bool) -> Result<Option<Outcome>, StoreError> + 'a;
+/// How a change meets an existing record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// It would leave everything as it is.
+    Same,
+    /// It would change something.
+    Other,
+    /// It gives way, because the record was given and the change is not.
+    Outranked,
+}
+
+/// Asked for every change that meets an existing record; `Some` settles the change without publishing anything.
+pub(crate) type Screen<'a> = dyn FnMut(&Existing, Met) -> Result<Option<Outcome>, StoreError> + 'a;
 
 /// The positions a commit took, if any.
 #[derive(Clone, Copy, Debug)]

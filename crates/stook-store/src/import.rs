@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use rusqlite::Connection;
 use stook_oai::{Identifier, MetadataPrefix, SetSpec};
 
-use crate::backend::{Backend, Existing, ImportStart, View, each};
+use crate::backend::{Backend, Existing, ImportStart, Met, View, each};
 use crate::encode::{Batch, Encoded, EncodedContent};
 use crate::{Outcome, Position, Quarantined, RepositoryId, Span, StoreError, StoredRecord, Vanished};
 
@@ -43,8 +43,14 @@ impl Importer {
     pub(crate) fn commit(&mut self, batch: &Batch) -> Result<Vec<Outcome>, StoreError> {
         let Importer { own, seen, .. } = self;
         // Seen only when the batch is committed: a back end may have to try several times.
-        let mut unchanged = Vec::new();
-        let mut screen = |existing: &Existing, same: bool| {
+        let (mut unchanged, mut spared) = (Vec::new(), Vec::new());
+        let mut screen = |existing: &Existing, met: Met| {
+            if met == Met::Outranked {
+                // The input has what it would be made from, but may still say what it is itself.
+                spared.push(existing.position);
+                return Ok(None);
+            }
+            let same = met == Met::Same;
             if own.contains(existing.position) || seen.contains(existing.position)? {
                 return Ok(Some(Outcome::Repeated { same }));
             }
@@ -56,6 +62,9 @@ impl Importer {
         let (outcomes, published) = self.backend.commit(batch, &mut screen)?;
         for position in unchanged {
             self.seen.insert(position)?;
+        }
+        for position in spared {
+            self.seen.spare(position)?;
         }
         if outcomes.iter().any(|outcome| outcome.is_published()) {
             self.own.push(published.first, published.last);

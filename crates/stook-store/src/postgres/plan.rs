@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use stook_oai::Datestamp;
 
-use crate::backend::{Existing, Screen};
+use crate::backend::{Existing, Met, Screen};
 use crate::body::{Digest, digest_deleted};
 use crate::encode::{Encoded, EncodedContent};
 use crate::{Outcome, Position, StoreError};
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
             let settled = match there {
                 None => None,
                 Some(found) if found.existing.outranks(change) && !found.deleted => {
-                    screen(&found.existing, true)?;
+                    screen(&found.existing, Met::Outranked)?;
                     Some(Outcome::Unchanged)
                 }
                 Some(found) => {
@@ -128,7 +128,7 @@ impl<'a> Plan<'a> {
                     }
                     // What was given is no repetition of what was made from something else in the same import.
                     let screened = match same || !outranked {
-                        true => screen(&found.existing, same)?,
+                        true => screen(&found.existing, if same { Met::Same } else { Met::Other })?,
                         false => None,
                     };
                     screened.or(same.then_some(Outcome::Unchanged))

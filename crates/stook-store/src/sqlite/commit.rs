@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::OptionalExtension;
 
 use super::{Sqlite, Write, notes, quarantine};
-use crate::backend::{Existing, Published, Screen};
+use crate::backend::{Existing, Met, Published, Screen};
 use crate::body::{Decompressor, Digest, Volatile, digest, digest_deleted};
 use crate::change::sets_with_ancestors;
 use crate::encode::{Batch, Encoded, EncodedContent};
@@ -119,7 +119,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
         let plan = match existing {
             None => Plan::Publish(None),
             Some(existing) if existing.outranks(change) && is_deleted(write, &existing, false)? => {
-                screen(&existing, true)?;
+                screen(&existing, Met::Outranked)?;
                 Plan::Settled(Outcome::Unchanged)
             }
             Some(existing) => {
@@ -129,7 +129,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
                 }
                 // What was given is no repetition of what was made from something else in the same import.
                 let screened = match same || !existing.is_outranked_by(change) {
-                    true => screen(&existing, same)?,
+                    true => screen(&existing, if same { Met::Same } else { Met::Other })?,
                     false => None,
                 };
                 match screened {

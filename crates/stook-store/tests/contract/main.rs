@@ -133,6 +133,7 @@ macro_rules! contract {
                     what_was_given_is_not_replaced_by_what_is_made
                     what_is_given_replaces_what_was_made_also_in_the_same_import
                     what_is_given_as_it_was_made_stays_and_is_replaced_no_more
+                    what_was_given_before_may_change_after_what_would_be_made
                     what_was_made_is_made_again_after_it_was_deleted
                     what_can_be_made_no_more_is_deleted_and_nothing_else
                 }

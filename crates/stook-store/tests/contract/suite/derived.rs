@@ -60,6 +60,30 @@ pub(crate) fn what_is_given_replaces_what_was_made_also_in_the_same_import<B: Ba
     assert_eq!(content(&store, maps), "<given/>");
 }
 
+pub(crate) fn what_was_given_before_may_change_after_what_would_be_made<B: Backend>() {
+    let (_backend, store, maps, _hand) = open::<B>();
+    store.apply(maps, vec![live(1, &[], "<given/>")]).unwrap();
+    let mut importer = store.importer(maps).unwrap();
+    let mut commit = |change: Change| {
+        importer
+            .commit(&store.encoder(maps).encode(vec![change]).unwrap())
+            .unwrap()
+    };
+    assert_eq!(commit(derived(live(1, &[], "<made/>"))), [Outcome::Unchanged]);
+    assert_eq!(commit(live(1, &[], "<other/>")), [Outcome::Changed]);
+    assert_eq!(commit(live(1, &[], "<third/>")), [Outcome::Repeated { same: false }]);
+    assert_eq!(content(&store, maps), "<other/>");
+    // Who says nothing of it, but has what it would be made from, does not delete it either.
+    let mut importer = store.importer(maps).unwrap();
+    let made = store
+        .encoder(maps)
+        .encode(vec![derived(live(1, &[], "<made/>"))])
+        .unwrap();
+    importer.commit(&made).unwrap();
+    let prefix = stook_oai::MetadataPrefix::oai_dc();
+    assert_eq!(importer.vanished(&[prefix], &[]).unwrap().records, 0);
+}
+
 pub(crate) fn what_is_given_as_it_was_made_stays_and_is_replaced_no_more<B: Backend>() {
     let (_backend, store, maps, hand) = open::<B>();
     store.apply(maps, vec![derived(live(1, &[], "<same/>"))]).unwrap();
