@@ -101,7 +101,7 @@ fn prepare(folder: &Path, listen: &str) -> Result<Config> {
     fs::write(&records, RECORDS).with_context(|| format!("writing {}", records.display()))?;
     let mut options = Options::new(session.namespace()?);
     options.formats = session.formats.clone();
-    options.crosswalks = session.crosswalks.clone();
+    options.crosswalks = session.crosswalks()?;
     let mut importer = session.store.importer(session.repository)?;
     let input = [Input::from_argument(records.as_os_str())];
     import::import(

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -30,6 +30,7 @@ an XSLT 1.0 stylesheet (which needs xsltproc):
   stook format preview house --from oai_dc --mapping house.map
   stook format preview mods --from marc21 --stylesheet MARC21slim2MODS.xsl
   stook format refresh                               after a mapping or a stylesheet was changed
+  stook format refresh mods                          after it was taken out of stook.toml: withdraws what was made
 
 From then on every import makes them too. Dublin Core, which every item must have, is made without being asked. A record
 that is given in a format is never replaced by one that is made.")]
@@ -71,18 +72,15 @@ impl List {
             println!("  {:<16} {:>12} records", format.prefix.as_str(), grouped(records));
         }
         let is_served = |prefix: &str| formats.iter().any(|format| format.prefix.as_str() == prefix);
+        let crosswalks = session.crosswalks()?;
         println!("\nMade from others:");
-        for crosswalk in session
-            .crosswalks
-            .iter()
-            .filter(|it| is_served(it.source_prefix().as_str()))
-        {
+        for crosswalk in crosswalks.iter().filter(|it| is_served(it.source_prefix().as_str())) {
             let (from, to) = (crosswalk.source_prefix(), &crosswalk.target().prefix);
             println!("  {from} -> {to}  ({})", crosswalk.source());
         }
         println!("\nCould be made (stook format add TO --from FROM):");
         for mapping in built_in::all() {
-            if session.crosswalks.between(&mapping.from, &mapping.to).is_none() {
+            if crosswalks.between(&mapping.from, &mapping.to).is_none() {
                 println!("  {} -> {}", mapping.from, mapping.to);
             }
         }
@@ -116,10 +114,12 @@ struct Which {
 impl Which {
     fn read(&self, session: &Session) -> Result<Crosswalk> {
         let written = Written::new(self.mapping.as_deref(), self.stylesheet.as_deref())?;
-        match (written, session.crosswalks.between(&self.from, &self.to)) {
-            (Written::BuiltIn, Some(known)) => Ok(known.clone()),
-            _ => Crosswalk::read(&self.from, &self.to, written, &session.formats),
+        if let Written::BuiltIn = written
+            && let Some(known) = session.crosswalks()?.between(&self.from, &self.to)
+        {
+            return Ok(known.clone());
         }
+        Crosswalk::read(&self.from, &self.to, written, &session.formats)
     }
 }
 
@@ -239,19 +239,32 @@ impl Add {
         let mut lines = format!("\n[[crosswalk]]\nfrom = {}\nto = {}\n", quoted(from), quoted(to));
         for (setting, file) in [("mapping", mapping), ("stylesheet", stylesheet)] {
             if let Some(file) = file {
-                let path = std::path::absolute(file).with_context(|| format!("finding {}", file.display()))?;
+                let path = relative_to(&place.config, file)?;
                 lines.push_str(&format!("{setting} = {}\n", quoted(&path.display().to_string())));
             }
         }
+        let writing = || format!("writing to {}", place.config.display());
+        let before = fs::read_to_string(&place.config).with_context(writing)?;
         let mut file = fs::OpenOptions::new()
             .append(true)
             .open(&place.config)
-            .with_context(|| format!("writing to {}", place.config.display()))?;
-        file.write_all(lines.as_bytes())
-            .with_context(|| format!("writing to {}", place.config.display()))?;
+            .with_context(writing)?;
+        file.write_all(lines.as_bytes()).with_context(writing)?;
         println!("Added to {}:{lines}", place.config.display());
-        refresh_one(&session, &crosswalk)
+        refresh_one(&session, &crosswalk).or_else(|failure| {
+            // A crosswalk that cannot be made would stop every import.
+            fs::write(&place.config, before).with_context(writing)?;
+            Err(failure.context(format!("taken out of {} again", place.config.display())))
+        })
     }
+}
+
+/// A file as it is named beside the configuration: what lies below its folder moves with it.
+fn relative_to(config: &Path, file: &Path) -> Result<PathBuf> {
+    let real = fs::canonicalize(file).with_context(|| format!("finding {}", file.display()))?;
+    let folder = config.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).context("finding the configuration's folder")?;
+    Ok(real.strip_prefix(&folder).map(Path::to_owned).unwrap_or(real))
 }
 
 fn quoted(text: &str) -> String {
@@ -280,13 +293,21 @@ impl Refresh {
             self.to.as_deref().is_none_or(|wanted| wanted == to)
                 && self.from.as_deref().is_none_or(|wanted| wanted == from)
         };
-        let meant: Vec<&Crosswalk> = session.crosswalks.iter().filter(is_meant).collect();
-        if meant.is_empty() {
-            return Err(anyhow!(
-                "nothing is made like that\nTry: stook format list, or stook format add"
-            ));
-        }
+        let crosswalks = session.crosswalks()?;
+        let meant: Vec<&Crosswalk> = crosswalks.iter().filter(is_meant).collect();
         let formats = session.store.read()?.formats(session.repository)?;
+        if meant.is_empty() {
+            // It was made once; the crosswalk has been taken out since.
+            let served = formats
+                .iter()
+                .find(|format| self.to.as_deref() == Some(format.prefix.as_str()));
+            return match served {
+                Some(format) if self.from.is_none() => withdraw(&session, &format.prefix),
+                _ => Err(anyhow!(
+                    "nothing is made like that\nTry: stook format list, or stook format add"
+                )),
+            };
+        }
         let mut ending = Ending::Fine;
         for crosswalk in meant {
             if !formats.iter().any(|format| format.prefix == *crosswalk.source_prefix()) {
@@ -298,6 +319,29 @@ impl Refresh {
         }
         Ok(ending)
     }
+}
+
+/// Takes back what nothing makes any more.
+fn withdraw(session: &Session, prefix: &MetadataPrefix) -> Result<Ending> {
+    let stop = stop::on_signal("Stopping after the step in hand …")?;
+    let bar = progress::count(0);
+    bar.set_message(format!("withdrawing {prefix}"));
+    let outcome = refresh::withdraw(&session.store, session.repository, prefix, &stop, &mut |done, of| {
+        bar.set_length(of);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    let done = outcome?;
+    println!("Nothing makes {prefix}: {} records read", grouped(done.read));
+    println!(
+        "{:>12} deleted, because they were made; what was given stays",
+        grouped(done.deleted)
+    );
+    if done.stopped {
+        eprintln!("Stopped. Run stook format refresh {prefix} to finish.");
+        return Ok(Ending::Findings);
+    }
+    Ok(Ending::Fine)
 }
 
 fn refresh_one(session: &Session, crosswalk: &Crosswalk) -> Result<Ending> {

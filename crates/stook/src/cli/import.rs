@@ -95,7 +95,7 @@ pub(super) struct Import {
     /// Delete records that are no longer in the input
     #[arg(long)]
     sync: bool,
-    /// Refuse to delete more than this share of the records
+    /// Refuse to delete more than this share of the records, if that is more than ten
     #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "sync",
           value_parser = clap::value_parser!(u8).range(0..=100))]
     max_deletions: u8,
@@ -131,7 +131,7 @@ impl Import {
             database::remember(&readings, &session)?;
         }
         if self.sync {
-            for crosswalk in session.crosswalks.iter() {
+            for crosswalk in session.crosswalks()?.iter() {
                 importer.derives(crosswalk.source_prefix(), &crosswalk.target().prefix)?;
             }
             self.delete_vanished(&mut importer, &summary)?;
@@ -142,7 +142,7 @@ impl Import {
     fn options(&self, session: &Session) -> Result<Options> {
         let mut options = Options::new(session.namespace()?);
         options.formats = session.formats.clone();
-        options.crosswalks = session.crosswalks.clone();
+        options.crosswalks = session.crosswalks()?;
         options.set_rules = Arc::new(session.set_rules()?);
         options.prefix = self.prefix.as_deref().map(MetadataPrefix::parse).transpose()?;
         if let Some(prefix) = &options.prefix

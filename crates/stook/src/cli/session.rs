@@ -36,7 +36,7 @@ pub(super) struct Place {
 pub(super) struct Session {
     pub(super) settings: config::Repository,
     pub(super) formats: Formats,
-    pub(super) crosswalks: Crosswalks,
+    crosswalks: Vec<config::Crosswalk>,
     pub(super) store: Store,
     pub(super) repository: RepositoryId,
 }
@@ -67,7 +67,7 @@ impl Session {
         Ok(Session {
             settings,
             formats,
-            crosswalks: config.crosswalks()?,
+            crosswalks: config.crosswalk.clone(),
             store,
             repository,
         })
@@ -78,6 +78,11 @@ impl Session {
         let name = &self.settings.name;
         SetRules::read(&self.settings.set_rules, &self.formats)
             .with_context(|| format!("set_rules of the repository {name:?}"))
+    }
+
+    /// The crosswalks. A mistake in one stops nobody who does not ask for them.
+    pub(super) fn crosswalks(&self) -> Result<Crosswalks> {
+        Crosswalks::new(&self.crosswalks, &self.formats)
     }
 
     /// The domain in identifiers made from local ones.

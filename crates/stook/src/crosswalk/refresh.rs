@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, anyhow};
 use stook_oai::response::split_fragment;
-use stook_oai::{Identifier, SetSpec};
-use stook_store::{Beside, Change, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
+use stook_oai::{Identifier, MetadataPrefix, SetSpec};
+use stook_store::{Beside, Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
 
 use super::{Crosswalk, content};
 
@@ -105,6 +105,54 @@ pub fn refresh(
         }
         if stop.load(Relaxed) {
             done.stopped = true;
+            return Ok(done);
+        }
+        span.after = last;
+    }
+}
+
+/// Withdraws all records of a format that were made, because nothing makes them any more. What was given stays.
+///
+/// # Errors
+/// When the store cannot be read or written. What was done until then stays done.
+pub fn withdraw(
+    store: &Store,
+    repository: RepositoryId,
+    prefix: &MetadataPrefix,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Refreshed> {
+    let mut done = Refreshed::default();
+    let found = store.look_up(|snapshot| {
+        let list = snapshot.list(repository, prefix, None)?;
+        let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
+        Ok(list.map(|list| (list, snapshot.last(), count)))
+    })?;
+    let Some((list, through, count)) = found else {
+        return Ok(done);
+    };
+    let encoder = store.encoder(repository);
+    let mut span = Span {
+        after: Position::START,
+        through,
+    };
+    loop {
+        let (given, last, more) = store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
+        done.read += given.len() as u64;
+        let underived = |given: Given| {
+            Ok(Change {
+                identifier: Identifier::parse(&given.identifier)?,
+                prefix: prefix.clone(),
+                set_specs: Vec::new(),
+                content: Content::Underived,
+            })
+        };
+        let changes = given.into_iter().map(underived).collect::<Result<_>>()?;
+        let outcomes = store.commit(&encoder.encode(changes)?, &Beside::default())?;
+        done.deleted += outcomes.iter().filter(|outcome| **outcome == Outcome::Deleted).count() as u64;
+        progress(done.read, count.max(done.read));
+        done.stopped = more && stop.load(Relaxed);
+        if !more || done.stopped {
             return Ok(done);
         }
         span.after = last;

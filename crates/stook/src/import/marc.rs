@@ -10,6 +10,7 @@ use std::sync::Arc;
 use stook_metadata::Format;
 use stook_metadata::marc::iso2709::{self, Cut, Reading};
 use stook_metadata::marc::{Charset, Dialect, Record, Tag, xml};
+use stook_metadata::scan::{Scanner, Token};
 
 use super::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use super::encoding::UTF_8_MARK;
@@ -336,13 +337,34 @@ fn control_number(bytes: &[u8]) -> Option<&str> {
     is_likely.then_some(value)
 }
 
+fn is_of_marc(format: &Format) -> bool {
+    [Dialect::Marc21, Dialect::Unimarc]
+        .iter()
+        .any(|dialect| format.accepts_root(dialect.namespace(), "record"))
+}
+
+/// Whether a record in XML says in its leader that it is withdrawn.
+pub(super) fn is_withdrawn(xml: &str, format: &Format) -> bool {
+    const STATUS: usize = 5;
+    let mut scanner = Scanner::new(xml);
+    let mut in_leader = false;
+    while is_of_marc(format) {
+        match scanner.next_token() {
+            // The leader comes first: nothing else is looked at.
+            Ok(Some(Token::Start { name, .. })) if name.ends_with("field") => break,
+            Ok(Some(Token::Start { name, .. })) => in_leader = name.ends_with("leader"),
+            Ok(Some(Token::Text(leader))) if in_leader => return leader.as_bytes().get(STATUS) == Some(&b'd'),
+            Ok(Some(_)) => {}
+            Ok(None) | Err(_) => break,
+        }
+    }
+    false
+}
+
 /// What a record in XML has in the field that names it, where somebody says which that is.
 pub(super) fn told_identifier(xml: &str, format: &Format, options: &Options) -> Option<Option<String>> {
     let field = options.marc.identifier?;
-    let is_marc = [Dialect::Marc21, Dialect::Unimarc]
-        .iter()
-        .any(|dialect| format.accepts_root(dialect.namespace(), "record"));
-    if !is_marc {
+    if !is_of_marc(format) {
         return None;
     }
     let record = xml::read(xml).ok()?;

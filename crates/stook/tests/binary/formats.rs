@@ -130,3 +130,30 @@ fn mistakes_are_told_with_what_to_try() {
     let told = repository.ends(2, &["format", "refresh", "nosuch"]);
     assert!(told.contains("Try:"), "{told}");
 }
+
+#[test]
+fn a_format_that_nothing_makes_any_more_is_withdrawn_and_a_mistake_stops_only_who_asks() {
+    let repository = Repository::new();
+    repository.write("a.xml", marc(&[("1", "One"), ("2", "Two")]));
+    repository.fine(&["import", "a.xml"]);
+    let before = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
+    repository.write("my.map", MAPPING);
+    let told = repository.fine(&["format", "add", "mods", "--from", "marc21", "--mapping", "my.map"]);
+    // So that the folder can be moved.
+    assert!(told.contains("mapping = \"my.map\""), "{told}");
+    repository.write("my.map", "map marc21 to mods\n245 =>\n");
+    for looking in ["status", "quarantine", "export"] {
+        repository.fine(&[looking]);
+    }
+    repository.ends(2, &["import", "a.xml"]);
+    repository.write("stook.toml", before);
+    let told = repository.fine(&["format", "refresh", "mods"]);
+    assert!(told.contains("2 deleted"), "{told}");
+    assert!(said(&repository, "mods", "1").is_none() && said(&repository, "marc21", "1").is_some());
+    let told = repository.fine(&["format", "refresh", "marc21"]);
+    assert!(
+        told.contains("0 deleted") && said(&repository, "marc21", "1").is_some(),
+        "{told}"
+    );
+    repository.ends(2, &["format", "refresh", "nothing"]);
+}

@@ -113,15 +113,21 @@ fn draft_bare(
         .ok_or("the record has no identifier of its own. Try: one record per file, named by its identifier")?
         .map_err(|invalid| invalid.to_string())?;
     out.count_dropped(cleaned.dropped);
-    out.drafts.push(Draft {
-        place: record.place.clone(),
-        identifier,
-        set_specs: Vec::new(),
-        content: Content::Live {
+    let content = match marc::is_withdrawn(&checked.metadata, format) {
+        true => Content::Deleted {
+            prefix: Some(format.prefix.clone()),
+        },
+        false => Content::Live {
             prefix: format.prefix.clone(),
             metadata: checked.metadata,
             about: Vec::new(),
         },
+    };
+    out.drafts.push(Draft {
+        place: record.place.clone(),
+        identifier,
+        set_specs: Vec::new(),
+        content,
     });
     Ok(())
 }

@@ -384,9 +384,26 @@ fn a_broken_record_is_still_known_by_the_name_of_its_file() {
 }
 
 #[test]
+fn a_record_of_marc_that_says_it_is_withdrawn_is() {
+    let withdrawn = |status: char| {
+        let record = marc("1").replace("00000n", &format!("00000{status}"));
+        record.replacen("<leader>", "<!-- a -->\n<leader>", 1)
+    };
+    for (status, is_withdrawn) in [('d', true), ('n', false)] {
+        let drafted = read(&format!(
+            "<collection xmlns='http://www.loc.gov/MARC21/slim'>{}</collection>",
+            withdrawn(status)
+        ));
+        let is_deleted = matches!(drafted.drafts[0].content, Content::Deleted { prefix: Some(_) });
+        assert_eq!(is_deleted, is_withdrawn, "{status} {drafted:?}");
+    }
+}
+
+#[test]
 fn a_document_without_records_is_told() {
     let drafted = read("<html><body/></html>");
     assert!(reasons(&drafted)[0].contains("no record of a known format"));
+    assert!(reasons(&drafted)[0].contains("<html> of no namespace"));
     assert_eq!(drafted.broken, 1);
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Walk<'w, R> {
     /// The only root so far. It takes its identifier from the file, unless another root follows.
     lone: Option<RawRecord>,
     roots: u64,
+    /// The last root, for people.
+    root: String,
     found: u64,
     is_response: bool,
     /// Whether even `record` elements are only wrapping, because we are inside one.
@@ -69,6 +71,7 @@ impl<'w, R: BufRead> Walk<'w, R> {
             requested: None,
             lone: None,
             roots: 0,
+            root: String::new(),
             found: 0,
             is_response: false,
             inside_record: false,
@@ -113,9 +116,11 @@ impl<'w, R: BufRead> Walk<'w, R> {
             return Err(self.broken(&format!("the XML ends before <{name}> is closed; the file is cut off")));
         }
         if self.found == 0 && !self.is_response {
-            return Err(self.broken(
-                "there is no record of a known format in this file. Try: declare its format in the configuration",
-            ));
+            let root = &self.root;
+            return Err(self.broken(&format!(
+                "there is no record of a known format in this file; its root is {root}. Try: stook format list --all shows \
+                 what is known; declare another format in the configuration under [[format]]"
+            )));
         }
         Ok(())
     }
@@ -129,6 +134,10 @@ impl<'w, R: BufRead> Walk<'w, R> {
         }
         if self.open.is_empty() {
             self.roots += 1;
+            self.root = match &*tag.namespace {
+                "" => format!("<{}> of no namespace", tag.local),
+                namespace => format!("<{}> of the namespace {namespace}", tag.local),
+            };
         }
         let in_response = self.open.iter().any(|wrapping| wrapping.is_response);
         let is_oai = matches!(&*tag.namespace, OAI_PMH | "");
