@@ -180,7 +180,7 @@ fn what_is_wrong_with_a_stylesheet_is_told_and_nothing_is_done() {
 
     let both = "\n[[crosswalk]]\nfrom = \"oai_dc\"\nto = \"mods\"\nmapping = \"a\"\nstylesheet = \"b\"\n";
     repository.write("stook.toml", configured + both);
-    let told = repository.ends(2, &["status"]);
+    let told = repository.ends(2, &["format", "list"]);
     assert!(
         told.contains("a mapping and a stylesheet") && told.contains("\nTry: "),
         "{told}"

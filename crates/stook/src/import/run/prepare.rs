@@ -70,7 +70,7 @@ impl Preparer {
             origins: Vec::new(),
             changes: Vec::with_capacity(drafted.drafts.len()),
         };
-        let derived = self.derive(&drafted.drafts, &mut drafted.rejected)?;
+        let derived = self.derive(&drafted.drafts, &mut drafted.rejected);
         let mut formats = self.formats_of(&drafted.drafts)?.into_iter();
         for draft in drafted.drafts {
             let Draft {
@@ -160,7 +160,7 @@ impl Preparer {
 
     /// What is made of the drafts by crosswalks, where the same is not given. What cannot be made is told; the record it
     /// would have been made from is none the worse for it.
-    fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Result<Vec<(Place, Change)>, ImportError> {
+    fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Vec<(Place, Change)> {
         let mut changes = Vec::new();
         let mut known: HashSet<(&Identifier, &MetadataPrefix)> = HashSet::new();
         for crosswalk in self.options.crosswalks.iter() {
@@ -178,7 +178,11 @@ impl Preparer {
                 .filter(|draft| known.insert((&draft.identifier, to)))
                 .collect();
             let texts: Vec<&str> = sources.iter().filter_map(|draft| draft.content.metadata()).collect();
-            let mut made = crosswalk.make(&texts).map_err(ImportError::Crosswalk)?.into_iter();
+            let made = crosswalk.make(&texts);
+            // One that is given up makes nothing more, and holds nothing else up.
+            let mut made = made
+                .unwrap_or_else(|given_up| vec![Err(format!("{given_up:#}")); texts.len()])
+                .into_iter();
             for draft in sources {
                 let content = match crosswalk::content(draft.content.metadata().and_then(|_| made.next())) {
                     Ok(content) => content,
@@ -198,7 +202,7 @@ impl Preparer {
                 changes.push((draft.place.clone(), change));
             }
         }
-        Ok(changes)
+        changes
     }
 
     /// The formats in which each item that is deleted as a whole has records, deleted ones too: if those did not count,
