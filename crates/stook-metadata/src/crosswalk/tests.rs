@@ -330,6 +330,7 @@ fn mistakes_are_told_with_their_line_and_what_to_try() {
         ("map marc21 to oai_dc\n245$a title", 2, "-> or =>"),
         ("map marc21 to oai_dc\n\ntitle -> title", 3, "is no field"),
         ("map marc21 to oai_dc\n245$ -> title", 2, "codes of subfields"),
+        ("map oai_dc to mods\nidentifer -> note", 2, "no element of Dublin Core"),
         (
             "map marc21 to oai_dc\n245$a -> title shout",
             2,

@@ -176,7 +176,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
         ("sets from oai_dc\ntype -> a:{}:{}", 2, "Try:"),
         ("sets from oai_dc\ntype -> a:", 2, "Try:"),
         ("sets from oai_dc\ntype => a", 2, "no groups"),
-        ("sets from oai_dc\ncopy type", 2, "-> is missing"),
+        ("sets from oai_dc\ncopy type", 2, "is no element of Dublin Core"),
         ("sets from oai_dc\ntype -> a required", 2, "required makes no sense"),
         ("sets from oai_dc\ntype -> a with @xml:lang", 2, "with makes no sense"),
         ("sets from oai_dc\ntype -> a table t", 2, "no table t"),

@@ -4,6 +4,7 @@ use super::cursor::Cursor;
 use super::{Reader, Side};
 use crate::crosswalk::mapping::{NewElement, Target};
 use crate::crosswalk::path::{Comparison, Condition, End, Name, Path, Step, Test};
+use crate::dublin_core::{DC_NAMESPACE, Element};
 
 impl<'t> Reader<'_, 't> {
     /// Conditions that must all hold; of which none may, if `negated`: then it can only be one.
@@ -245,6 +246,14 @@ impl<'t> Reader<'_, 't> {
                 "" => format!("a name is missing before {:?}", cursor.rest),
                 _ => format!("{written:?} is no name of an element"),
             });
+        }
+        // The fifteen elements are closed: another name would only never be found.
+        if namespace == DC_NAMESPACE && Element::from_local_name(local).is_none() {
+            let known: Vec<&str> = Element::ALL.iter().map(|element| element.as_str()).collect();
+            return Err(format!(
+                "{local:?} is no element of Dublin Core. Try: {}",
+                known.join(", ")
+            ));
         }
         Ok(Name {
             namespace,
