@@ -139,6 +139,8 @@ pub(crate) enum Modifier {
     Domain,
     /// What lies between the separators, as a:b:c.
     Levels(String),
+    /// Only a language tag stays, as de or sr-Cyrl.
+    Language,
     /// So many characters of the beginning, by a number that stands there.
     Take(Path),
     /// What comes after so many characters.

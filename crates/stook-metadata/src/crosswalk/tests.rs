@@ -65,6 +65,23 @@ fn fields_subfields_and_characters_are_found_in_their_order() {
 }
 
 #[test]
+fn what_is_no_language_tag_is_dropped() {
+    let record = "<oai_dc:dc xmlns:oai_dc='http://www.openarchives.org/OAI/2.0/oai_dc/' \
+                  xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:language>中文</dc:language><dc:language>German</dc:language>\
+                  <dc:language>GER</dc:language><dc:language>sr-Cyrl</dc:language></oai_dc:dc>";
+    let languages = |changes: &str| mapped_from("oai_dc", "qdc", &format!("language -> dc:language {changes}"), record);
+    assert_eq!(
+        languages("language"),
+        "<dc:language>ger</dc:language><dc:language>sr-Cyrl</dc:language>"
+    );
+    assert_eq!(
+        languages("language when . like \"???\""),
+        "<dc:language>ger</dc:language>"
+    );
+    assert_eq!(languages("first language"), "");
+}
+
+#[test]
 fn conditions_choose() {
     assert_eq!(to_dc("650[@ind2=\"0\"]$a -> subject"), "<subject>Maps</subject>");
     assert_eq!(

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::dublin_core::Language;
+
 /// Words that keep their full stop at the end of a name or title.
 const ABBREVIATIONS: &[&str] = &[
     "al", "bd", "bros", "co", "corp", "dept", "dr", "ed", "eds", "etc", "hrsg", "ill", "inc", "jr", "ltd", "mr", "mrs",
@@ -79,6 +81,19 @@ pub(super) fn domain(text: &str) -> Option<String> {
 pub(super) fn levels(text: &str, separator: &str) -> String {
     let parts = text.split(separator).map(|part| part.trim().replace(':', "-"));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(":")
+}
+
+/// A language tag, its first part in small letters: `de`, `ger`, `sr-Cyrl`. None for any other text.
+///
+/// The first part has two or three letters, as codes of languages have. A longer one would be allowed by the grammar of
+/// tags, but is nearly always the name of a language, such as `German`.
+pub(super) fn language(text: &str) -> Option<String> {
+    let tag = Language::parse(text.trim()).ok()?;
+    let (primary, _) = tag.as_str().split_once('-').unwrap_or((tag.as_str(), ""));
+    let rest = &tag.as_str()[primary.len()..];
+    (2..=3)
+        .contains(&primary.len())
+        .then(|| primary.to_ascii_lowercase() + rest)
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
@@ -198,6 +213,32 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(domain(url).as_deref(), told, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_language_tags_are_languages() {
+        for (text, tag) in [
+            ("de", Some("de")),
+            ("GER", Some("ger")),
+            (" en-US ", Some("en-US")),
+            ("SR-Cyrl-rs", Some("sr-Cyrl-rs")),
+            ("es-419", Some("es-419")),
+            ("de-", None),
+            ("-de", None),
+            ("en_US", None),
+            ("e", None),
+            ("x-klingon", None),
+            ("de-abcdefghi", None),
+            ("German", None),
+            ("ger eng", None),
+            ("g3r", None),
+            ("中文", None),
+            ("日本語", None),
+            ("ñ", None),
+            ("", None),
+        ] {
+            assert_eq!(language(text).as_deref(), tag, "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::mapping::{Becomes, Means, Modifier, Source, Table};
 use super::path::{Condition, Path, is_like};
-use super::texts::{chop, cut_after, date, domain, levels, without, without_sorting_marks, year};
+use super::texts::{chop, cut_after, date, domain, language, levels, without, without_sorting_marks, year};
 use super::tree::Element;
 
 /// A value on its way.
@@ -110,6 +110,7 @@ impl Means {
             Modifier::Year => edit(values, |text| year(text).unwrap_or_default()),
             Modifier::Domain => edit(values, |text| domain(text).unwrap_or_default()),
             Modifier::Levels(separator) => edit(values, |text| levels(text, separator)),
+            Modifier::Language => edit(values, |text| language(text).unwrap_or_default()),
             Modifier::Upper => edit(values, str::to_uppercase),
             Modifier::Lower => edit(values, str::to_lowercase),
             Modifier::Default(text) if values.is_empty() => values.push(Value {

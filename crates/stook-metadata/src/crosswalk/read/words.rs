@@ -35,6 +35,7 @@ impl<'t> Reader<'_, 't> {
                 "year" => Modifier::Year,
                 "domain" => Modifier::Domain,
                 "levels" => Modifier::Levels(some(cursor.string("what separates the levels")?)?),
+                "language" => Modifier::Language,
                 "take" => Modifier::Take(self.path(cursor)?),
                 "skip" => Modifier::Skip(self.path(cursor)?),
                 "required" => Modifier::Required,
@@ -52,7 +53,8 @@ impl<'t> Reader<'_, 't> {
                 other => {
                     return Err(format!(
                         "{other:?} is not understood. Try: trim, chop, without, split, join, table, first, rest, last, distinct, as, \
-                         replace, date, year, domain, levels, take, skip, upper, lower, default, required, when, unless or with"
+                         replace, date, year, domain, levels, language, take, skip, upper, lower, default, required, when, unless \
+                         or with"
                     ));
                 }
             });
