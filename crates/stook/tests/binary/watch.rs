@@ -100,7 +100,12 @@ fn expected(records: &[(&str, &str)]) -> BTreeMap<String, Option<String>> {
 
 #[test]
 fn all_of_this_holds_on_a_server_too() {
-    place::once_more_on_a_server(&["watch::files_", "watch::a_record_", "watch::running::killed_"]);
+    place::once_more_on_a_server(&[
+        "watch::files_",
+        "watch::a_record_",
+        "watch::running::killed_",
+        "watch::running::two_",
+    ]);
 }
 
 #[test]

@@ -142,6 +142,17 @@ fn what_a_reading_that_was_broken_off_may_have_published_goes_with_the_file() {
 }
 
 #[test]
+fn a_reading_that_was_broken_off_is_done_again_even_if_the_file_is_what_it_was() {
+    let bench = Bench::new();
+    let path = bench.write("a.jsonl", 50, 0..3);
+    bench.once(10);
+    let mut memory = Memory::load(&bench.store, bench.repository).unwrap();
+    memory.begin(&[&path]).unwrap();
+    let (round, _) = bench.once(10);
+    assert_eq!((round.read, round.unchanged), (1, 3));
+}
+
+#[test]
 fn many_are_withheld_and_a_few_more_are_deleted_all_the_same() {
     let bench = Bench::new();
     bench.write("a.jsonl", 50, 0..60);

@@ -84,6 +84,7 @@ fn a_folder_is_watched_until_somebody_stops_it() {
     watch.until_printed("1 file read: 1 changed, 1 unchanged");
     fs::rename(repository.path("inbox"), repository.path("away")).unwrap();
     watch.until_printed("nothing that came from there is deleted");
+    sleep(2 * NEXT_SECOND);
     fs::rename(repository.path("away"), repository.path("inbox")).unwrap();
     watch.until_printed("is back");
     fs::remove_file(repository.path("inbox/a.csv")).unwrap();
@@ -184,13 +185,46 @@ fn ask(port: u16, query: &str) -> String {
     answer.unwrap_or_default()
 }
 
-#[test]
-fn a_server_publishes_what_comes_and_goes_in_its_folders() {
-    let repository = watched();
+/// Has the server watch the inbox.
+fn configure(repository: &Repository) {
     let file = repository.path("stook.toml");
     let configuration = fs::read_to_string(&file).unwrap();
     let watching = "[[repository]]\nwatch = [\"inbox\"]\nwatch_seconds = 1\n";
     fs::write(&file, configuration.replace("[[repository]]\n", watching)).unwrap();
+}
+
+#[test]
+fn two_servers_read_a_file_once_and_one_is_enough() {
+    let repository = watched();
+    configure(&repository);
+    let serve = || {
+        Running::start(
+            &repository,
+            &["serve", "--listen", &format!("127.0.0.1:{}", free_port())],
+        )
+    };
+    let mut servers = [serve(), serve()];
+    for (at, name) in ["a.jsonl", "b.jsonl", "c.jsonl"].into_iter().enumerate() {
+        for server in &servers {
+            server.until_printed("watching");
+        }
+        repository.write(&format!("inbox/{name}"), many(at * 100..at * 100 + 100, 1));
+        servers[0].until("the records", |_| titles(&repository).len() == (at + 1) * 100);
+        sleep(2 * NEXT_SECOND);
+    }
+    let printed = servers.each_ref().map(Running::printed).concat();
+    assert_eq!(printed.matches("1 file read: 100 new").count(), 3, "{printed}");
+    assert_eq!(printed.matches("read: ").count(), 3, "{printed}");
+    servers[0].child.kill().unwrap();
+    repository.write("inbox/d.jsonl", many(300..400, 1));
+    servers[1].until("the records", |_| titles(&repository).len() == 400);
+    assert_eq!(servers[1].interrupt(), Some(0));
+}
+
+#[test]
+fn a_server_publishes_what_comes_and_goes_in_its_folders() {
+    let repository = watched();
+    configure(&repository);
     let port = free_port();
     let mut server = Running::start(&repository, &["serve", "--listen", &format!("127.0.0.1:{port}")]);
     server.until_printed("watching");
