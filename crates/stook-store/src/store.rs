@@ -355,6 +355,20 @@ impl Store {
         each!(Backend, &self.backend, it => it.notes(repository, prefix))
     }
 
+    /// At most `limit` of those notes, past the key `after`: for more of them than can be held at once.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn notes_after(
+        &self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        each!(Backend, &self.backend, it => it.notes_after(repository, prefix, after, limit))
+    }
+
     /// The repositories that have a note of this key: their names and what it says.
     ///
     /// # Errors

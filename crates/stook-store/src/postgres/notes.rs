@@ -7,10 +7,24 @@ use crate::{Note, RepositoryId, StoreError};
 impl Postgres {
     /// The notes whose keys begin with `prefix`, in order of their keys.
     pub(crate) fn notes(&self, repository: RepositoryId, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.notes_after(repository, prefix, "", usize::MAX)
+    }
+
+    /// At most `limit` of them, past the key `after`.
+    pub(crate) fn notes_after(
+        &self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        // The comparison lets the index find the first of them; that they begin so is decided row by row.
         let rows = self.look_up(|connection| {
             connection.all(
-                "SELECT key, text FROM note WHERE repository = $1 AND starts_with(key, $2) ORDER BY key",
-                &[&repository.0, &prefix],
+                "SELECT key, text FROM note WHERE repository = $1 AND key >= $2 AND starts_with(key, $2) AND key > $3
+                 ORDER BY key LIMIT $4",
+                &[&repository.0, &prefix, &after, &limit],
             )
         })?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()

@@ -10,12 +10,24 @@ use crate::{Note, RepositoryId, StoreError};
 impl Sqlite {
     /// The notes whose keys begin with `prefix`, in order of their keys.
     pub(crate) fn notes(&self, repository: RepositoryId, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.notes_after(repository, prefix, "", usize::MAX)
+    }
+
+    /// At most `limit` of them, past the key `after`.
+    pub(crate) fn notes_after(
+        &self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
         let reader = self.reader()?;
         let notes = {
-            let mut select = reader
-                .connection
-                .prepare_cached("SELECT key, text FROM note WHERE repository = ?1 AND key >= ?2 ORDER BY key")?;
-            let mut rows = select.query((repository.0, prefix))?;
+            let mut select = reader.connection.prepare_cached(
+                "SELECT key, text FROM note WHERE repository = ?1 AND key >= ?2 AND key > ?3 ORDER BY key LIMIT ?4",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut rows = select.query((repository.0, prefix, after, limit))?;
             let mut notes = Vec::new();
             while let Some(row) = rows.next()? {
                 let key: String = row.get(0)?;

@@ -2,6 +2,7 @@
 
 mod database;
 mod preview;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,12 +18,10 @@ use stook_store::Importer;
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::import::marc::{FieldName, MarcCharset};
+use crate::import::watch::FEW;
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::sets;
 use crate::web::landing::grouped;
-
-/// Vanished records up to this many are deleted without asking, whatever share they are.
-const FEW: u64 = 10;
 
 /// Publish the records of files, folders, archives, standard input or a database
 #[derive(Args)]
@@ -47,6 +46,7 @@ Examples:
   stook import --id '035$a' catalogue.mrc
   stook import --sync export.jsonl.gz          also delete what is no longer in the file
   stook import --sql catalogue.toml --preview 3
+  stook import --watch inbox                   go on publishing what comes, changes and goes in a folder
   some-program-that-writes-json | stook import -
 
 Importing the same thing twice changes nothing. What cannot be published goes to `stook quarantine`; the exit code
@@ -93,10 +93,20 @@ pub(super) struct Import {
     #[arg(long, value_name = "MB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
     max_record_megabytes: u32,
     /// Delete records that are no longer in the input
-    #[arg(long)]
+    #[arg(long, group = "deletes")]
     sync: bool,
+    /// Watch the folders until stopped: files that come, change and go become records, changes and deletions
+    #[arg(long, group = "deletes", conflicts_with_all = ["sql", "preview"])]
+    watch: bool,
+    /// Look at the watched folders once, and end
+    #[arg(long, requires = "watch")]
+    once: bool,
+    /// How often to look at them
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "watch",
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    watch_seconds: u64,
     /// Refuse to delete more than this share of the records, if that is more than ten
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "sync",
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "deletes",
           value_parser = clap::value_parser!(u8).range(0..=100))]
     max_deletions: u8,
 }
@@ -105,6 +115,9 @@ impl Import {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let session = Session::open(place)?;
         let options = self.options(&session)?;
+        if self.watch {
+            return self.keep_watch(&session, options);
+        }
         let readings = self.readings(&session, &options)?;
         let mut inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
         inputs.extend(readings.iter().cloned().map(Input::Sql));

@@ -1,5 +1,7 @@
 //! `stook serve`: answer harvesters.
 
+mod watch;
+
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
@@ -29,6 +31,9 @@ Beside the repositories it serves:
   /healthz   200 while the store can be read
   /metrics   counters for Prometheus
 
+Folders that a [[repository]] names as watch = [\"inbox\"] are watched meanwhile: files that come, change and go there
+become records, changes and deletions.
+
 Ctrl-C or SIGTERM finishes the answers in flight and stops.")]
 pub(super) struct Serve {
     /// Where to listen, instead of what the configuration says
@@ -49,7 +54,8 @@ impl Serve {
 /// Serves a configuration until the process is asked to stop; `announce` hears the address.
 pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListener)) -> Result<()> {
     let runtime = serve::runtime(&config.server).context("starting the server's threads")?;
-    runtime.block_on(async {
+    let mut watching = watch::Watching::default();
+    let served = runtime.block_on(async {
         let listener = serve::bind(&config.server.listen).await?;
         let site = site(config)?;
         info!("listening on http://{}/", listener.local_addr()?);
@@ -59,8 +65,11 @@ pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListe
             tokio::spawn(async move { reach::report(&base_url, &path).await });
         }
         announce(&listener);
+        watching.start(config)?;
         serve::run(listener, site, serve::asked_to_stop()).await
-    })
+    });
+    watching.finish();
+    served
 }
 
 fn site(config: &Config) -> Result<Site> {

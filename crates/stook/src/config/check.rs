@@ -67,6 +67,12 @@ impl Repository {
         if !(64..=65_536).contains(&self.page_kilobytes) || !(1..=8_760).contains(&self.token_hours) {
             bail!("page_kilobytes must be 64 to 65536 and token_hours 1 to 8760");
         }
+        if !(1..=86_400).contains(&self.watch_seconds) {
+            bail!("watch_seconds = {}: use 1 to 86400", self.watch_seconds);
+        }
+        if !self.watch.is_empty() && self.namespace.is_empty() {
+            bail!("watch needs a namespace for the identifiers\nTry: namespace = \"your.domain\"");
+        }
         self.check_access()
     }
 
@@ -224,6 +230,8 @@ mod tests {
             ("path = \"/a/../b\"", "path"),
             ("path = \"/metrics\"", "path"),
             ("namespace = \"localhost\"", "namespace"),
+            ("watch = [\"inbox\"]", "namespace"),
+            ("watch_seconds = 0", "watch_seconds"),
             ("granularity = \"minutes\"", "granularity"),
             ("compression = [\"gzip\", \"gzip\"]", "compression"),
             ("friends = [\"hill.example.org\"]", "friends"),

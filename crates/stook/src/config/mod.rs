@@ -110,6 +110,13 @@ impl Config {
         for file in descriptions.chain(crosswalks) {
             *file = folder.join(&*file);
         }
+        for watched in config
+            .repository
+            .iter_mut()
+            .flat_map(|repository| &mut repository.watch)
+        {
+            *watched = folder.join(&*watched);
+        }
         let rules = config.repository.iter_mut();
         let rules = rules.flat_map(|repository| &mut repository.set_rules);
         for file in rules.filter(|name| sets::profile(name).is_none()) {

@@ -107,6 +107,10 @@ settings! {
             "XML files whose root elements are added to Identify as they are.";
         set_rules: Vec<PathBuf> = vec![],
             "Rules that put records into sets by what they say: files, or \"dini\". See docs/sets.md; after a change `stook set refresh`.";
+        watch: Vec<PathBuf> = vec![],
+            "Folders that `stook serve` watches: files that come, change and go become records, changes and deletions. See docs/watching.md.";
+        watch_seconds: u64 = 5,
+            "How often it looks at them.";
         access: Access = Access::default(),
             "Who may harvest; without it everybody. See below.";
         branding: Option<Branding> = None,

@@ -1,4 +1,4 @@
-//! The right to harvest a source: one process at a time, and none for ever.
+//! The right to harvest a source, or to see to watched folders: one process at a time, and none for ever.
 //!
 //! A lease is a note in the store. Its holder renews it while it lives; a lease that was not renewed belongs to nobody.
 //! When that is, the store's clock says, which is the same for all machines. On one machine there is no need to wait for
@@ -13,14 +13,24 @@ use stook_store::{Note, RepositoryId, Store, StoreError};
 
 const KEY: &str = "lease";
 /// How long a lease usually lasts without a renewal.
-pub(super) const LASTS: Duration = Duration::from_secs(300);
+pub(crate) const LASTS: Duration = Duration::from_secs(300);
 /// A lease is renewed so many times before it would lapse.
 const RENEWALS: u32 = 5;
 
 /// Held until it is dropped.
-pub(super) struct Lease {
+pub(crate) struct Lease {
     stop: Option<Sender<()>>,
     renewing: Option<JoinHandle<()>>,
+}
+
+/// Who has a lease.
+pub(crate) struct Held {
+    /// The number of the process on its machine.
+    pub(crate) process: u32,
+    /// The lease as it is now.
+    lease: String,
+    /// Whether the process is seen to be there.
+    is_seen: bool,
 }
 
 /// Somebody else has to do with the source.
@@ -49,22 +59,48 @@ impl Lease {
     /// # Errors
     /// When somebody else has it.
     pub(super) fn take(store: &Store, repository: RepositoryId, name: &str, lasts: Duration) -> Result<Lease> {
+        let taken = Lease::take_named(store, repository, KEY, lasts)?;
+        taken.map_err(|held| {
+            let Held {
+                process,
+                lease,
+                is_seen,
+            } = held;
+            let name = name.to_owned();
+            let others = LeftToOthers::BeingHarvested {
+                name,
+                process,
+                lease,
+                is_seen,
+            };
+            others.into()
+        })
+    }
+
+    /// Takes the lease that is kept as the note of this key, unless somebody else has it.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub(crate) fn take_named(
+        store: &Store,
+        repository: RepositoryId,
+        key: &'static str,
+        lasts: Duration,
+    ) -> Result<Result<Lease, Held>, StoreError> {
         let text = loop {
-            let held = held(store, repository)?;
+            let held = held(store, repository, key)?;
             let now = now(store)?;
             if let Some(text) = &held
                 && let Some(holder) = Holder::parse(text).filter(|holder| holder.is_there(now))
             {
-                let held = LeftToOthers::BeingHarvested {
-                    name: name.to_owned(),
+                return Ok(Err(Held {
                     process: holder.process,
                     lease: text.clone(),
                     is_seen: holder.is_here(),
-                };
-                return Err(held.into());
+                }));
             }
             let text = Holder::ourselves(now, lasts).text();
-            if store.swap_note(repository, held.as_deref(), &note(Some(&text)))? {
+            if store.swap_note(repository, held.as_deref(), &note(key, Some(&text)))? {
                 break text;
             }
             // Somebody was faster, and is the holder now; or was, and has finished.
@@ -78,18 +114,18 @@ impl Lease {
                 let Ok(now) = now(&store) else { continue };
                 let next = Holder::ourselves(now, lasts).text();
                 if store
-                    .swap_note(repository, Some(&current), &note(Some(&next)))
+                    .swap_note(repository, Some(&current), &note(key, Some(&next)))
                     .is_ok_and(|done| done)
                 {
                     current = next;
                 }
             }
-            let _ = store.swap_note(repository, Some(&current), &note(None));
+            let _ = store.swap_note(repository, Some(&current), &note(key, None));
         });
-        Ok(Lease {
+        Ok(Ok(Lease {
             stop: Some(stop),
             renewing: Some(renewing),
-        })
+        }))
     }
 }
 
@@ -102,9 +138,9 @@ impl Drop for Lease {
     }
 }
 
-fn held(store: &Store, repository: RepositoryId) -> Result<Option<String>, StoreError> {
-    let found = store.notes(repository, KEY)?;
-    Ok(found.into_iter().find(|(key, _)| key == KEY).map(|(_, text)| text))
+fn held(store: &Store, repository: RepositoryId, key: &str) -> Result<Option<String>, StoreError> {
+    let found = store.notes(repository, key)?;
+    Ok(found.into_iter().find(|(found, _)| found == key).map(|(_, text)| text))
 }
 
 /// The store's time.
@@ -112,9 +148,9 @@ fn now(store: &Store) -> Result<i64, StoreError> {
     store.look_up(|snapshot| Ok(snapshot.response_date().unix()))
 }
 
-fn note(text: Option<&str>) -> Note {
+fn note(key: &str, text: Option<&str>) -> Note {
     Note {
-        key: KEY.into(),
+        key: key.into(),
         text: text.map(str::to_owned),
     }
 }
@@ -238,7 +274,9 @@ mod tests {
                 started: started.to_owned(),
                 machine: machine.to_owned(),
             };
-            store.write_notes(repository, &[note(Some(&holder.text()))]).unwrap();
+            store
+                .write_notes(repository, &[note(KEY, Some(&holder.text()))])
+                .unwrap();
             let refused = Lease::take(&store, repository, "source", LASTS).is_err();
             assert_eq!(refused, expected, "{}", holder.text());
         }

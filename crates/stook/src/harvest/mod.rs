@@ -27,7 +27,7 @@ mod client;
 mod collect;
 mod fetch;
 mod introduce;
-mod lease;
+pub(crate) mod lease;
 pub mod ledger;
 mod page;
 pub mod polite;

@@ -32,6 +32,7 @@ pub mod summary;
 pub mod table;
 #[cfg(test)]
 mod testing;
+pub mod watch;
 pub mod xml;
 
 pub use draft::{Content, Draft, Drafted, Drafter, Place, Rejected};

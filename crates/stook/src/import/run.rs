@@ -3,6 +3,7 @@
 //! Loads of raw pieces go round the workers in turn, and the committing thread takes them back in the same turn, so
 //! order needs no bookkeeping. Every channel holds one load, so memory does not grow with the input.
 
+mod mentions;
 mod prepare;
 mod waiting;
 
@@ -24,6 +25,7 @@ use super::source::{Halt, Raw, Refusal};
 use super::summary::Summary;
 use crate::sets::assign::Assigner;
 
+pub use mentions::{Hear, Mention, Mentions};
 use prepare::{Prepared, Preparer};
 use waiting::Waiting;
 
@@ -81,6 +83,41 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, ImportError> {
+    let target = Target {
+        store,
+        repository,
+        importer,
+    };
+    run_heard(target, inputs, options, stop, progress, &mut |_| Ok(()))
+}
+
+/// Where an import goes.
+pub struct Target<'t> {
+    /// The store.
+    pub store: &'t Store,
+    /// The repository.
+    pub repository: RepositoryId,
+    /// What knows which records came already.
+    pub importer: &'t mut Importer,
+}
+
+/// The same, and `hear` is told which records each source mentions, always before they are published.
+///
+/// # Errors
+/// As [`run`], and when `hear` fails.
+pub fn run_heard(
+    target: Target<'_>,
+    inputs: &[Input],
+    options: &Arc<Options>,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    hear: &mut Hear<'_>,
+) -> Result<Summary, ImportError> {
+    let Target {
+        store,
+        repository,
+        importer,
+    } = target;
     open::look_ahead(inputs, options)?;
     options.crosswalks.ready().map_err(ImportError::Crosswalk)?;
     let started = Instant::now();
@@ -91,6 +128,7 @@ pub fn run(
         summary: Summary::default(),
         quarantined: sources(store, repository)?,
         waiting: Waiting::of(store, repository, inputs)?,
+        hear,
     };
     let pipeline = Pipeline::start(store, repository, inputs, options, &sets)?;
     let bytes = pipeline.bytes.clone();
@@ -130,10 +168,12 @@ struct Commit<'c> {
     summary: Summary,
     quarantined: Option<HashSet<String>>,
     waiting: Waiting,
+    hear: &'c mut Hear<'c>,
 }
 
 impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
+        (self.hear)(&Mentions::of(&prepared))?;
         let outcomes = self.importer.commit(&prepared.batch)?;
         self.summary.regrouped += self.sets.settle(&prepared.items, &outcomes)?;
         let published = prepared.origins.iter().map(|(_, identifier)| identifier.as_str());

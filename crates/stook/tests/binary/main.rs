@@ -11,6 +11,7 @@ mod place;
 mod sets;
 mod sources;
 mod sql;
+mod watch;
 mod xslt;
 
 use std::fs;

@@ -135,6 +135,11 @@ pub(crate) fn notes_are_kept_by_repository_and_found_by_prefix<B: Backend>() {
         [pair("window/a", "1"), pair("window/b", "2")]
     );
     assert_eq!(store.notes(maps, "").unwrap().len(), 3);
+    // A few at a time, each once.
+    let page = |after: &str, limit| store.notes_after(maps, "window/", after, limit).unwrap();
+    assert_eq!(page("", 1), [pair("window/a", "1")]);
+    assert_eq!(page("window/a", 5), [pair("window/b", "2")]);
+    assert!(page("window/b", 5).is_empty());
     assert_eq!(
         store.noted("window/a").unwrap(),
         [pair("atlases", "other"), pair("maps", "1")]

@@ -12,7 +12,7 @@ use super::cannot_open;
 const MAX_DEPTH: usize = 64;
 
 /// Something found.
-pub(super) enum Found {
+pub(in crate::import) enum Found {
     /// A file, or what was named and is not a folder.
     File {
         path: PathBuf,
@@ -29,7 +29,7 @@ type Visit<'v> = dyn FnMut(Found) -> Result<(), Halt> + 'v;
 ///
 /// # Errors
 /// When it does not exist, or the visitor fails.
-pub(super) fn each_file(path: &Path, visit: &mut Visit<'_>) -> Result<(), Halt> {
+pub(in crate::import) fn each_file(path: &Path, visit: &mut Visit<'_>) -> Result<(), Halt> {
     let metadata = fs::metadata(path).map_err(|error| cannot_open(path, &error))?;
     if !metadata.is_dir() {
         return visit(Found::File {

@@ -7,7 +7,7 @@
 mod archive;
 mod buffered;
 mod counted;
-mod folder;
+pub(super) mod folder;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,6 +30,8 @@ pub use counted::Counted;
 pub enum Input {
     /// A file, a folder or an archive.
     Path(PathBuf),
+    /// A file that was found in a folder somebody named: what is no input there is passed over, not refused.
+    Found(PathBuf),
     /// Standard input.
     Stdin,
     /// A database.
@@ -53,7 +55,9 @@ impl Input {
 pub fn total_bytes(inputs: &[Input]) -> Option<u64> {
     let mut total = 0;
     for input in inputs {
-        let Input::Path(path) = input else { return None };
+        let (Input::Path(path) | Input::Found(path)) = input else {
+            return None;
+        };
         let mut streams = false;
         folder::each_file(path, &mut |found| {
             match &found {
@@ -90,6 +94,7 @@ pub fn read(inputs: &[Input], options: &Options, bytes: &Arc<AtomicU64>, sink: &
                 archive::unpack(&source, Box::new(stream), options, sink)?;
             }
             Input::Path(path) => read_path(path, options, bytes, sink)?,
+            Input::Found(path) => read_file(path, false, options, bytes, sink)?,
             Input::Sql(reading) => sql::read(reading, options, bytes, sink)?,
         }
     }
@@ -104,9 +109,13 @@ pub fn read(inputs: &[Input], options: &Options, bytes: &Arc<AtomicU64>, sink: &
 pub fn look_ahead(inputs: &[Input], options: &Options) -> Result<(), Refusal> {
     let bytes = Arc::new(AtomicU64::new(0));
     for input in inputs {
-        let Input::Path(path) = input else { continue };
+        let (Input::Path(path) | Input::Found(path)) = input else {
+            continue;
+        };
+        let is_found = matches!(input, Input::Found(_));
         let outcome = folder::each_file(path, &mut |found| match found {
-            folder::Found::File { path: file, named } if named || could_be_refused(&file) => {
+            folder::Found::File { path: file, named } if (named && !is_found) || could_be_refused(&file) => {
+                let named = named && !is_found;
                 // A pipe can be read only once.
                 if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
                     return Ok(());
@@ -118,8 +127,11 @@ pub fn look_ahead(inputs: &[Input], options: &Options) -> Result<(), Refusal> {
             }
             _ => Ok(()),
         });
-        if let Err(Halt::Refused(refusal)) = outcome {
-            return Err(refusal);
+        match outcome {
+            // It is not there any more; reading it will tell.
+            Err(Halt::Refused(Refusal::CannotOpen { .. })) if is_found => {}
+            Err(Halt::Refused(refusal)) => return Err(refusal),
+            _ => {}
         }
     }
     Ok(())

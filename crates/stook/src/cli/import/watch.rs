@@ -1,0 +1,49 @@
+//! `stook import --watch`: folders that are watched.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::{Import, Session};
+use crate::cli::{Ending, in_words, stop};
+use crate::import::Options;
+use crate::import::watch::{Told, Watcher};
+
+impl Import {
+    /// Looks at the folders once, or until it is stopped.
+    pub(super) fn keep_watch(&self, session: &Session, options: Options) -> Result<Ending> {
+        let folders: Vec<PathBuf> = self.inputs.iter().map(PathBuf::from).collect();
+        let (store, repository) = (&session.store, session.repository);
+        let mut watcher = Watcher::new(store, repository, &folders, options, self.max_deletions)?;
+        for folder in &folders {
+            // One that was there before may come back; one that never was is a slip of the pen.
+            if !folder.exists() && !watcher.knows(folder) {
+                let shown = folder.display();
+                bail!("there is no folder {shown} to watch\nTry: mkdir {shown}, or check the name");
+            }
+        }
+        let stop = stop::on_signal("Stopping after the batch in hand …")?;
+        if self.once {
+            let round = watcher.once(&stop, &mut say)?;
+            println!("{round}");
+            return Ok(if round.has_trouble {
+                Ending::Findings
+            } else {
+                Ending::Fine
+            });
+        }
+        let shown: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        eprintln!("Watching {}. Ctrl-C stops.", shown.join(", "));
+        watcher.keep(Duration::from_secs(self.watch_seconds), &stop, &mut say);
+        Ok(Ending::Fine)
+    }
+}
+
+fn say(told: Told) {
+    match told {
+        Told::News(text) => println!("{text}"),
+        Told::Trouble(text) => eprintln!("{text}"),
+        Told::Failed(failure) => eprintln!("stook: {}\nIt is tried again.", in_words(&failure)),
+    }
+}

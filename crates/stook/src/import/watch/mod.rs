@@ -1,0 +1,274 @@
+//! A folder that is watched: files that come, change and go become records, changes and deletions.
+//!
+//! Folders enter; one round after the other does what is to be done:
+//!
+//! 1. [`walk`] looks through the folders, and finds the files that are new, changed or gone. It looks again and again,
+//!    rather than being told by the system, which does not tell of what others do on a network drive;
+//! 2. [`read`] imports the files, and compares what each gives with what it gave before;
+//! 3. [`judge`] deletes the records that no file has any more, unless they are suspiciously many.
+//!
+//! [`memory`] is what is remembered between rounds, and after the process has died at any moment. Where several processes
+//! watch for one repository, one of them works at a time. A folder that cannot be looked through loses nothing.
+
+mod judge;
+mod memory;
+mod read;
+mod round;
+mod scratch;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use stook_store::{RepositoryId, Store};
+
+use super::options::Options;
+use crate::harvest::lease::{LASTS, Lease};
+use crate::sets;
+
+pub use judge::FEW;
+use judge::Judge;
+use memory::Memory;
+use read::Reader;
+pub use round::{Round, Tell, Told};
+use scratch::Scratch;
+use walk::{Looking, Walked, Walker};
+
+/// Under which key the right to work is kept.
+const LEASE: &str = "watch/lease";
+/// A walk may take a tenth of the time.
+const REST: u32 = 10;
+/// The longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How often somebody who pauses looks whether to stop.
+const TICK: Duration = Duration::from_millis(100);
+/// Between the two looks of somebody who looks once.
+const SECOND_LOOK: Duration = Duration::from_secs(2);
+/// Until it is tried again whether another process has finished.
+const OTHERS_WORK: Duration = Duration::from_secs(1);
+/// What is found in a round may give rise to another one, but not for ever.
+const MOST_ROUNDS: u32 = 5;
+
+/// Watches folders for one repository.
+pub struct Watcher {
+    memory: Memory,
+    walker: Walker,
+    options: Arc<Options>,
+    max_deletions: u8,
+    is_first: bool,
+    told_of: Option<u32>,
+}
+
+impl Watcher {
+    /// Watches these folders; nothing is looked at yet. `max_deletions` is the percentage of the records of watched files
+    /// that may be deleted at once.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the current folder is not known.
+    pub fn new(
+        store: &Store,
+        repository: RepositoryId,
+        folders: &[PathBuf],
+        options: Options,
+        max_deletions: u8,
+    ) -> Result<Watcher> {
+        let absolute = |folder: &PathBuf| {
+            std::path::absolute(folder).with_context(|| format!("the folder {:?}", folder.display().to_string()))
+        };
+        let folders = folders.iter().map(absolute).collect::<Result<_>>()?;
+        Ok(Watcher {
+            memory: Memory::load(store, repository)?,
+            walker: Walker::new(folders),
+            options: Arc::new(options),
+            max_deletions,
+            is_first: true,
+            told_of: None,
+        })
+    }
+
+    /// Whether files of these folders are remembered.
+    #[must_use]
+    pub fn knows(&self, folder: &std::path::Path) -> bool {
+        let folder = std::path::absolute(folder).unwrap_or_default();
+        self.memory.files.keys().any(|path| path.starts_with(&folder))
+    }
+
+    /// Looks once, and does what is to be done. Files that were written to a moment ago are looked at twice.
+    ///
+    /// # Errors
+    /// When the store fails, or a crosswalk cannot be made at all. What was done is done.
+    pub fn once(&mut self, stop: &AtomicBool, tell: &mut Tell<'_>) -> Result<Round> {
+        self.walker.looking = Looking::Once;
+        let mut whole = self.round(stop, tell)?;
+        let mut rounds = 1;
+        while rounds < MOST_ROUNDS && !stop.load(Relaxed) {
+            if whole.unsettled > 0 && self.walker.looking == Looking::Once {
+                pause(SECOND_LOOK, stop);
+                self.walker.looking = Looking::OnceMore;
+            } else if whole.is_left {
+                pause(OTHERS_WORK, stop);
+            } else if whole.again {
+                rounds += 1;
+            } else {
+                break;
+            }
+            whole = whole.and(self.round(stop, tell)?);
+        }
+        if whole.unsettled > 0 {
+            tell(Told::Trouble(format!(
+                "{} files are still being written, and were left alone\nTry: run it again when they are complete",
+                whole.unsettled
+            )));
+        }
+        whole.has_trouble |= self.walker.has_trouble() || whole.unsettled > 0;
+        Ok(whole)
+    }
+
+    /// Looks every so often until it is told to stop. A failure is told, and what failed is tried again.
+    pub fn keep(&mut self, every: Duration, stop: &AtomicBool, tell: &mut Tell<'_>) {
+        let (mut failures, mut told) = (0, String::new());
+        while !stop.load(Relaxed) {
+            let began = Instant::now();
+            let wait = match self.round(stop, tell) {
+                Ok(round) => {
+                    if !round.is_quiet() {
+                        tell(Told::News(round.to_string()));
+                    }
+                    (failures, told) = (0, String::new());
+                    let walk = if round.is_quiet() {
+                        began.elapsed()
+                    } else {
+                        Duration::ZERO
+                    };
+                    every.max(walk * REST)
+                }
+                Err(failure) => {
+                    failures = (failures + 1).min(10);
+                    let text = format!("{failure:#}");
+                    if text != told {
+                        tell(Told::Failed(failure));
+                        told = text;
+                    }
+                    (every * failures).min(LONGEST_PAUSE.max(every))
+                }
+            };
+            pause(wait, stop);
+        }
+    }
+
+    /// One round: walk, read, judge.
+    ///
+    /// # Errors
+    /// When the store fails, or a crosswalk cannot be made at all. What was done is done, and the next round goes on.
+    pub fn round(&mut self, stop: &AtomicBool, tell: &mut Tell<'_>) -> Result<Round> {
+        let outcome = self.round_or_fail(stop, tell);
+        if outcome.is_err() {
+            self.memory.doubt();
+        }
+        outcome
+    }
+
+    fn round_or_fail(&mut self, stop: &AtomicBool, tell: &mut Tell<'_>) -> Result<Round> {
+        self.memory.refresh()?;
+        let walked = self.walker.walk(&mut self.memory, self.is_first, tell);
+        let mut round = Round {
+            unsettled: walked.unsettled,
+            ..Round::default()
+        };
+        if walked.due.is_empty() && walked.gone.is_empty() && !self.is_first && !self.memory.has_orphans {
+            return Ok(round);
+        }
+        let (store, repository) = (self.memory.store.clone(), self.memory.repository);
+        let _lease = match Lease::take_named(&store, repository, LEASE, LASTS)? {
+            Ok(lease) => lease,
+            Err(held) => {
+                if self.told_of.replace(held.process) != Some(held.process) {
+                    let process = held.process;
+                    tell(Told::News(format!(
+                        "process {process} is at work on watched folders of this repository"
+                    )));
+                }
+                round.is_left = true;
+                return Ok(round);
+            }
+        };
+        self.told_of = None;
+        // Somebody else may just have done all that: the next walk will tell.
+        if self.memory.refresh()? {
+            round.again = true;
+            return Ok(round);
+        }
+        self.work(&walked, stop, tell, &mut round)?;
+        self.is_first = false;
+        Ok(round)
+    }
+
+    fn work(&mut self, walked: &Walked, stop: &AtomicBool, tell: &mut Tell<'_>, round: &mut Round) -> Result<()> {
+        let (store, repository) = (self.memory.store.clone(), self.memory.repository);
+        if self.is_first && sets::applied::begin(&store, repository, &self.options.set_rules)? {
+            tell(Told::Trouble(sets::OUTDATED.to_owned()));
+        }
+        let scratch = Scratch::new()?;
+        let mut reader = Reader {
+            memory: &mut self.memory,
+            options: &self.options,
+            scratch: &scratch,
+            stop,
+            tell,
+        };
+        reader.read(&walked.due, round)?;
+        if stop.load(Relaxed) {
+            return Ok(());
+        }
+        self.forget(&walked.gone, round)?;
+        let read: HashSet<PathBuf> = walked.due.iter().map(|file| file.path.clone()).collect();
+        let mut judge = Judge {
+            memory: &mut self.memory,
+            scratch: &scratch,
+            max_deletions: self.max_deletions,
+            stop,
+            tell,
+        };
+        judge.judge(&read, round)
+    }
+
+    /// Files that are gone take with them what could not be read of them.
+    fn forget(&mut self, gone: &[PathBuf], round: &mut Round) -> Result<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let (store, repository) = (self.memory.store.clone(), self.memory.repository);
+        let paths: HashSet<&std::path::Path> = gone.iter().map(PathBuf::as_path).collect();
+        let mut sources = HashSet::new();
+        store.quarantined(repository, |entry| {
+            let mut above = std::path::Path::new(&entry.source).ancestors();
+            if above.any(|path| paths.contains(path)) {
+                sources.insert(entry.source);
+            }
+        })?;
+        let mut importer = store.importer(repository)?;
+        for source in sources {
+            importer.finish_source(&source)?;
+        }
+        round.gone += gone.len() as u64;
+        self.memory.forget(gone)
+    }
+}
+
+/// Waits, unless it is told to stop.
+fn pause(how_long: Duration, stop: &AtomicBool) {
+    let until = Instant::now() + how_long;
+    while !stop.load(Relaxed) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(TICK));
+    }
+}

@@ -1,0 +1,239 @@
+//! Walking the watched folders: which files are to be read, and which are gone.
+//!
+//! Nothing is read here, and nothing is decided on one look: a file has to be the same in two walks running, and to be
+//! missing from two of them.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::memory::{Mark, Memory};
+use super::read::Due;
+use super::{Tell, Told};
+use crate::import::open::folder::{Found, each_file};
+use crate::import::source::{Halt, Refusal};
+
+/// A file that was written to a moment ago may be written to again, and the clocks of some drives are coarse.
+const YOUNG: Duration = Duration::from_secs(1);
+/// Who looks only once can tell by the age alone.
+const OLD: Duration = Duration::from_secs(2);
+/// A missing file may turn up under another name that is still being copied: it is waited for so many walks.
+const PATIENCE: u32 = 12;
+
+/// What a walk came to.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// Files that are new or have changed, in order, and can be read.
+    pub(super) due: Vec<Due>,
+    /// Files that are gone.
+    pub(super) gone: Vec<PathBuf>,
+    /// How many files are still being written, as far as can be told.
+    pub(super) unsettled: usize,
+}
+
+/// How often the folders are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Looking {
+    /// Again and again.
+    Always,
+    /// Once, so that the age of a file decides; or twice if some are too young.
+    Once,
+    /// That second time.
+    OnceMore,
+}
+
+/// Walks the same folders again and again.
+pub(super) struct Walker {
+    folders: Vec<PathBuf>,
+    pub(super) looking: Looking,
+    /// Files that were new or changed in the last walk, as they were.
+    waiting: HashMap<PathBuf, Mark>,
+    /// What was told of a path, and need not be told again.
+    told: HashMap<PathBuf, String>,
+    walks: u64,
+}
+
+impl Walker {
+    pub(super) fn new(folders: Vec<PathBuf>) -> Walker {
+        Walker {
+            folders,
+            looking: Looking::Always,
+            waiting: HashMap::new(),
+            told: HashMap::new(),
+            walks: 0,
+        }
+    }
+
+    /// One walk. Files that were refused are tried again if `retry`.
+    pub(super) fn walk(&mut self, memory: &mut Memory, retry: bool, tell: &mut Tell<'_>) -> Walked {
+        self.walks += 1;
+        let now = SystemTime::now();
+        let mut walked = Walked::default();
+        let mut met = HashMap::new();
+        let (mut here, mut away) = (Vec::new(), Vec::new());
+        let mut troubled = HashSet::new();
+        for folder in self.folders.clone() {
+            let mut trouble = Vec::new();
+            let outcome = each_file(&folder, &mut |found| {
+                match found {
+                    Found::File { path, .. } => {
+                        self.meet(path, memory, (now, retry), &mut met, &mut walked, &mut trouble);
+                    }
+                    Found::Unreadable { path, error } => {
+                        let reason = format!("cannot be read: {error}\nTry: check its permissions, or where it leads");
+                        trouble.push((path.clone(), reason));
+                        away.push(path);
+                    }
+                }
+                Ok(())
+            });
+            match outcome {
+                Ok(()) => here.push(folder),
+                Err(halt) => {
+                    trouble.push((folder.clone(), away_because(&halt)));
+                    away.push(folder);
+                }
+            }
+            for (path, reason) in trouble {
+                self.tell_once(&path, reason, tell);
+                troubled.insert(path);
+            }
+        }
+        self.waiting = met;
+        self.tell_of_returns(&troubled, tell);
+        self.miss(memory, &here, &away, &mut walked);
+        walked.due.sort_by(|one, other| one.path.cmp(&other.path));
+        walked
+    }
+
+    /// A file is there. What is to be done with it depends on how it was.
+    fn meet(
+        &self,
+        path: PathBuf,
+        memory: &mut Memory,
+        (now, retry): (SystemTime, bool),
+        met: &mut HashMap<PathBuf, Mark>,
+        walked: &mut Walked,
+        trouble: &mut Vec<(PathBuf, String)>,
+    ) {
+        if is_temporary(&path) || met.contains_key(&path) {
+            return;
+        }
+        if path.to_str().is_none() {
+            let reason = "its name is not UTF-8, so it is passed over\nTry: another name".to_owned();
+            return trouble.push((path, reason));
+        }
+        let metadata = match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => metadata,
+            _ => return,
+        };
+        let mark = Mark::of(&metadata);
+        if let Some(file) = memory.files.get_mut(&path) {
+            file.met = self.walks;
+            if file.mark == Some(mark) && !(file.refused && retry) {
+                return;
+            }
+        }
+        met.insert(path.clone(), mark);
+        let is_same = self.waiting.get(&path) == Some(&mark);
+        let age = mark.age(now);
+        let is_older = |than: Duration| i128::from(age) >= i128::try_from(than.as_nanos()).unwrap_or(i128::MAX);
+        // A time to come says nothing.
+        let is_settled = match self.looking {
+            Looking::Always => is_same && (is_older(YOUNG) || age < 0),
+            Looking::Once | Looking::OnceMore => is_older(OLD) || is_same,
+        };
+        if !is_settled {
+            walked.unsettled += 1;
+            return;
+        }
+        // Found out here, because a right to read that is given later changes neither size nor time.
+        match fs::File::open(&path) {
+            Ok(_) => walked.due.push(Due { path, mark }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => trouble.push((
+                path,
+                format!("cannot be opened: {error}\nTry: give the right to read it"),
+            )),
+        }
+    }
+
+    /// Known files that were not met, in folders that were looked through.
+    fn miss(&self, memory: &mut Memory, here: &[PathBuf], away: &[PathBuf], walked: &mut Walked) {
+        let is_in = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        for (path, file) in &mut memory.files {
+            if file.met == self.walks || !is_in(path, here) || is_in(path, away) {
+                file.missed = 0;
+                continue;
+            }
+            file.missed += 1;
+            // It may have another name by now, under which it is not settled yet.
+            let enough = match self.looking {
+                Looking::Always => file.missed >= PATIENCE || (file.missed >= 2 && walked.unsettled == 0),
+                Looking::Once => walked.unsettled == 0,
+                Looking::OnceMore => true,
+            };
+            if enough {
+                walked.gone.push(path.clone());
+            }
+        }
+        walked.gone.sort();
+    }
+
+    fn tell_once(&mut self, path: &Path, reason: String, tell: &mut Tell<'_>) {
+        if self.told.get(path) != Some(&reason) {
+            tell(Told::Trouble(format!("{}: {reason}", path.display())));
+            self.told.insert(path.to_owned(), reason);
+        }
+    }
+
+    fn tell_of_returns(&mut self, troubled: &HashSet<PathBuf>, tell: &mut Tell<'_>) {
+        let folders = &self.folders;
+        self.told.retain(|path, _| {
+            let is_troubled = troubled.contains(path);
+            if !is_troubled && folders.contains(path) {
+                tell(Told::News(format!("{} is back", path.display())));
+            }
+            is_troubled
+        });
+    }
+
+    /// Whether something is in the way of seeing everything.
+    pub(super) fn has_trouble(&self) -> bool {
+        !self.told.is_empty()
+    }
+}
+
+fn away_because(halt: &Halt) -> String {
+    let reason = match halt {
+        Halt::Refused(Refusal::CannotOpen { reason, .. }) => reason.as_str(),
+        _ => "cannot be looked through",
+    };
+    format!(
+        "{reason}; nothing that came from there is deleted\nTry: check that the drive is there and the folder readable"
+    )
+}
+
+/// Names under which programs keep what is not finished. Hidden files are passed over by every walk.
+fn is_temporary(path: &Path) -> bool {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    let endings = [
+        "~",
+        ".tmp",
+        ".temp",
+        ".part",
+        ".partial",
+        ".crdownload",
+        ".filepart",
+        ".swp",
+    ];
+    endings.iter().any(|ending| name.ends_with(ending))
+        || name.starts_with("~$")
+        || (name.starts_with('#') && name.ends_with('#'))
+}
