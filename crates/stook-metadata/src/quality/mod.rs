@@ -25,6 +25,7 @@ pub use fixes::Fixes;
 pub use report::{Example, Report, Tally};
 
 use crate::dublin_core::Element;
+use crate::find::find;
 use statements::Statements;
 
 /// One thing that is recommended.
@@ -242,11 +243,14 @@ impl Look {
         if says_nothing(value) {
             return tell(Code::EmptyValue, value);
         }
-        if value.contains(['&', '<']) && markup::is_left(value) {
-            tell(Code::Markup, value)?;
-        }
-        if characters::are_broken(value) {
-            tell(Code::Characters, value)?;
+        // One look over the bytes that both begin with: most values have none of them.
+        if find(value.as_bytes(), |byte| matches!(byte, b'&' | b'<' | 0xC3 | 0xEF)).is_some() {
+            if markup::is_left(value) {
+                tell(Code::Markup, value)?;
+            }
+            if characters::are_broken(value) {
+                tell(Code::Characters, value)?;
+            }
         }
         let separated = several::separated(element, value);
         if separated.is_some() {

@@ -19,9 +19,14 @@ pub(super) const SIGNS: [&str; 4] = [";", "；", "؛", "|"];
 
 /// The sign that separates several values of this element, if there are several.
 pub(super) fn separated(element: Element, text: &str) -> Option<Separated> {
-    let is_special = |byte| matches!(byte, b';' | b'|' | b'/' | b',' | 0xEF | 0xD8);
-    find(text.as_bytes(), is_special)?;
-    if is_link(text) {
+    let may_be_several = matches!(
+        element,
+        Element::Subject | Element::Type | Element::Creator | Element::Contributor | Element::Language
+    );
+    // Every sign begins with one of these bytes; most values have none of them.
+    let is_special =
+        |byte| matches!(byte, b';' | b'|' | b'/' | 0xEF | 0xD8) || (byte == b',' && element == Element::Language);
+    if !may_be_several || find(text.as_bytes(), is_special).is_none() || is_link(text) {
         return None;
     }
     let by_sign = || SIGNS.iter().find_map(|sign| between(text, sign));
@@ -56,6 +61,9 @@ pub(super) fn parts<'t>(text: &'t str, sign: &'t str) -> impl Iterator<Item = &'
 }
 
 fn between(text: &str, sign: &'static str) -> Option<Separated> {
+    if !text.contains(sign) {
+        return None;
+    }
     let (mut depth, mut inside, mut outside) = (0_usize, 0_usize, 0_usize);
     let mut before = 0;
     for (at, character) in text.char_indices() {

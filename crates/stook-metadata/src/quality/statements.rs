@@ -47,7 +47,11 @@ impl<'r> Iterator for Statements<'r> {
 /// What comes after a comment, an instruction or an end tag, if one is here.
 fn past_other_markup(markup: &str) -> Option<&str> {
     let end = match markup.as_bytes().get(1)? {
-        b'/' => ">",
+        // As nearly always, and the name is short.
+        b'/' => {
+            let end = markup.bytes().position(|byte| byte == b'>');
+            return Some(end.map_or("", |at| &markup[at + 1..]));
+        }
         b'!' if markup.starts_with("<!--") => "-->",
         b'!' if markup.starts_with("<![CDATA[") => "]]>",
         b'?' => "?>",
@@ -101,7 +105,7 @@ fn content(text: &str) -> Option<(Cow<'_, str>, &str)> {
 
 /// As mappings read values, so that what is offered for a value finds it.
 fn in_one_line(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.contains(['\n', '\r']) {
+    if find(text.as_bytes(), |byte| matches!(byte, b'\n' | b'\r')).is_some() {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         return Cow::Owned(lines.join(" "));
     }
