@@ -128,6 +128,7 @@ fn what_is_off_is_told_offered_and_mended_only_when_asked() {
 #[test]
 fn nothing_amiss_is_exit_code_0_and_no_mapping() {
     let repository = Repository::new();
+    repository.fine(&["migrate"]);
     let told = repository.fine(&["quality"]);
     assert!(told.contains("0 records looked at"), "{told}");
     repository.write("fine.csv", TABLE.lines().take(2).collect::<Vec<_>>().join("\n"));
