@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use stook_metadata::crosswalk::tree;
+use stook_metadata::quality::could_be_better;
 use stook_metadata::{DublinCore, Element, Formats, Language, check, well_known};
 
 const ROUNDS: u32 = 50_000;
@@ -34,6 +35,10 @@ fn main() {
     });
     time("checked", || {
         black_box(check(black_box(&xml), &well_known()[0]).is_ok());
+    });
+    // Nothing is amiss in it, so all of it is looked at.
+    time("looked at", || {
+        black_box(could_be_better(black_box(&xml)));
     });
 
     // Formats with a content model, beside only reading the record.

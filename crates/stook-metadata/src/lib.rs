@@ -13,6 +13,7 @@
 //! * [`fragment`]: the check every record passes at the door;
 //! * [`model`]: what records of a format may hold, as the check asks it;
 //! * [`crosswalk`]: records of one format out of those of another;
+//! * [`quality`]: what is recommended over what is demanded;
 //! * [`sets`]: which sets a record is in, by rules over what it says;
 //! * [`scan`]: the strict XML scanner underneath it.
 
@@ -26,6 +27,7 @@ pub mod fragment;
 pub mod marc;
 pub mod model;
 pub mod namespaces;
+pub mod quality;
 pub mod scan;
 pub mod sets;
 

@@ -18,6 +18,7 @@ use stook_store::Importer;
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::import::marc::{FieldName, MarcCharset};
+use crate::import::rewrite::Rewrite;
 use crate::import::watch::FEW;
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::sets;
@@ -44,6 +45,7 @@ Examples:
   stook import --map Titel=title --map Verfasser=creator --separator ' / ' katalog.csv
   stook import --encoding windows-1250 stary.csv
   stook import --id '035$a' catalogue.mrc
+  stook import --mapping fixes.map records.csv rewrite records first (stook quality --fix fixes.map)
   stook import --sync export.jsonl.gz          also delete what is no longer in the file
   stook import --sql catalogue.toml --preview 3
   stook import --watch inbox                   go on publishing what comes, changes and goes in a folder
@@ -74,6 +76,9 @@ pub(super) struct Import {
     /// What a column or key means: COLUMN=title, COLUMN=id, COLUMN=set; COLUMN= skips it
     #[arg(long, value_name = "COLUMN=ELEMENT")]
     map: Vec<String>,
+    /// Rewrite records by this mapping of their own format, such as stook quality --fix writes
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
     /// Skip columns and keys that mean nothing here
     #[arg(long)]
     ignore_unknown: bool,
@@ -137,6 +142,10 @@ impl Import {
         } else {
             Ending::Fine
         };
+        if summary.rewritten.is_in_vain() {
+            eprintln!("No record has the format of the mapping.\nTry: a mapping of the format of these records");
+            ending = Ending::Findings;
+        }
         if summary.stopped {
             eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
             ending = Ending::Findings;
@@ -163,6 +172,11 @@ impl Import {
         {
             bail!("the format {prefix} is not known\nTry: describe it in stook.toml under [[format]]");
         }
+        options.rewrite = self
+            .mapping
+            .as_deref()
+            .map(|path| Rewrite::read(path, &session.formats))
+            .transpose()?;
         options.shape = self.format;
         match self.encoding {
             Some(Encoding::Text(encoding)) => options.encoding = Some(encoding),
@@ -266,6 +280,12 @@ fn report(summary: &Summary) {
             summary.regrouped,
             "there already in other formats, and put into other sets",
         ),
+        (summary.rewritten.changed, "rewritten by the mapping"),
+        (
+            summary.rewritten.other_formats,
+            "of other formats than the mapping, and left as they are",
+        ),
+        (summary.improvable, "could say some things better: see stook quality"),
         (summary.cleaned, "cleaned of characters that XML cannot carry"),
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];

@@ -17,6 +17,7 @@ mod marc;
 mod migrate;
 mod output;
 mod progress;
+mod quality;
 mod quarantine;
 mod restore;
 mod serve;
@@ -74,6 +75,7 @@ enum Command {
     Set(set::SetCommand),
     #[command(subcommand)]
     Format(format::FormatCommand),
+    Quality(quality::Quality),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Copy(copy::Copy),
@@ -123,6 +125,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Restore(command) => command.run(&place),
         Command::Set(command) => command.run(&place),
         Command::Format(command) => command.run(&place),
+        Command::Quality(command) => command.run(&place),
         Command::Quarantine(command) => command.run(&place),
         Command::Backup(command) => command.run(&place),
         Command::Copy(command) => command.run(),

@@ -8,6 +8,7 @@ use stook_metadata::{Format, Namespaces, check_about, check_within, clean};
 use stook_oai::{Identifier, InvalidIdentifier, MetadataPrefix, OaiNamespace, SetSpec};
 
 use super::options::Options;
+use super::rewrite::Rewritten;
 use super::source::Raw;
 use super::{json_lines, marc, sql, table, xml};
 
@@ -134,6 +135,8 @@ pub struct Drafted {
     pub cleaned: u64,
     /// How many such characters there were.
     pub dropped: u64,
+    /// What was done by [`Options::rewrite`].
+    pub rewritten: Rewritten,
 }
 
 impl Drafted {
@@ -165,6 +168,7 @@ impl Drafter {
 
     /// Drafts everything a raw piece holds.
     pub fn draft(&self, raw: Raw, out: &mut Drafted) {
+        let before = out.drafts.len();
         match raw {
             Raw::Lines(lines) => json_lines::draft(self, &lines, out),
             Raw::Rows(rows) => table::draft(self, &rows, out),
@@ -178,6 +182,9 @@ impl Drafter {
                 out.broken += 1;
                 out.rejected.push(rejected);
             }
+        }
+        if let Some(rewrite) = &self.options.rewrite {
+            rewrite.apply(out, before);
         }
     }
 

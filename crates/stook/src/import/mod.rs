@@ -7,7 +7,8 @@
 //! 2. [`source`] finds out what the stream is ([`encoding`], [`detect`]) and
 //! 3. cuts it at record boundaries ([`json_lines`], [`table`], [`xml`], [`marc`]) into [`Raw`] pieces, without holding more than
 //!    one record that is too large to be believed;
-//! 4. [`Drafter`] turns a raw piece into [`Draft`]s: parsed, cleaned, checked, with its identifier;
+//! 4. [`Drafter`] turns a raw piece into [`Draft`]s: parsed, cleaned, checked, with its identifier.
+//!    With `--mapping` they are rewritten there ([`rewrite`]);
 //! 5. [`run()`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
 //!
 //! A database ([`sql`]) takes the place of 1 to 3: its rows are gathered to records that are drafted like those of a table.
@@ -25,6 +26,7 @@ pub mod open;
 pub mod options;
 #[cfg(test)]
 mod properties;
+pub mod rewrite;
 pub mod run;
 pub mod source;
 pub mod sql;

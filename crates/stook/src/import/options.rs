@@ -8,6 +8,7 @@ use stook_oai::{MetadataPrefix, OaiNamespace};
 
 use super::fields::Fields;
 use super::marc::MarcOptions;
+use super::rewrite::Rewrite;
 use crate::crosswalk::Crosswalks;
 use crate::sets::SetRules;
 
@@ -21,6 +22,8 @@ pub struct Options {
     pub namespace: OaiNamespace,
     /// The formats records may have.
     pub formats: Formats,
+    /// How records are rewritten before they are published.
+    pub rewrite: Option<Rewrite>,
     /// What is made of records beside what they are.
     pub crosswalks: Crosswalks,
     /// Which sets records are in beside those they are given with.
@@ -48,6 +51,7 @@ impl Options {
         Self {
             namespace,
             formats: Formats::default(),
+            rewrite: None,
             crosswalks: Crosswalks::default(),
             set_rules: Arc::default(),
             prefix: None,

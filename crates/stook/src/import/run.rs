@@ -3,6 +3,7 @@
 //! Loads of raw pieces go round the workers in turn, and the committing thread takes them back in the same turn, so
 //! order needs no bookkeeping. Every channel holds one load, so memory does not grow with the input.
 
+mod improvable;
 mod mentions;
 mod prepare;
 mod waiting;
@@ -213,6 +214,8 @@ impl Commit<'_> {
         self.summary.broken_sources += prepared.broken;
         self.summary.cleaned += prepared.cleaned;
         self.summary.dropped_characters += prepared.dropped;
+        self.summary.rewritten.add(prepared.rewritten);
+        self.summary.improvable += prepared.improvable;
         self.summary.prefixes.extend(prepared.prefixes);
         Ok(())
     }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use stook_oai::MetadataPrefix;
 use stook_store::Outcome;
 
+use super::rewrite::Rewritten;
+
 /// Counts of one import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -29,6 +31,10 @@ pub struct Summary {
     pub cleaned: u64,
     /// How many such characters there were.
     pub dropped_characters: u64,
+    /// What was done by a mapping of the records' own format.
+    pub rewritten: Rewritten,
+    /// Records in Dublin Core, given or made, that could say something better.
+    pub improvable: u64,
     /// Bytes read, as they lie on disk.
     pub bytes: u64,
     /// How long it took.

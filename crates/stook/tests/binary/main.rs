@@ -8,6 +8,7 @@ mod crash;
 mod formats;
 #[path = "../support/place.rs"]
 mod place;
+mod quality;
 mod sets;
 mod sources;
 mod sql;

@@ -7,9 +7,11 @@ use stook_oai::{Identifier, MetadataPrefix};
 use stook_store::{Batch, Change, Encoder, RepositoryId, Store, StoreError};
 
 use super::ImportError;
+use super::improvable;
 use crate::crosswalk;
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
+use crate::import::rewrite::Rewritten;
 use crate::import::source::Raw;
 use crate::sets::assign::{Assigner, Item};
 
@@ -28,6 +30,9 @@ pub(super) struct Prepared {
     pub(super) broken: u64,
     pub(super) cleaned: u64,
     pub(super) dropped: u64,
+    pub(super) rewritten: Rewritten,
+    /// Records that could say something better.
+    pub(super) improvable: u64,
     pub(super) prefixes: BTreeSet<MetadataPrefix>,
 }
 
@@ -133,6 +138,7 @@ impl Preparer {
             self.declare(prefix)?;
         }
         let items = self.put_into_sets(&mut batch, &mut drafted.rejected)?;
+        let improvable = improvable::count(&batch.changes);
         Ok(Prepared {
             batch: self.encoder.encode(batch.changes)?,
             origins: batch.origins,
@@ -144,6 +150,8 @@ impl Preparer {
             broken: drafted.broken,
             cleaned: drafted.cleaned,
             dropped: drafted.dropped,
+            rewritten: drafted.rewritten,
+            improvable,
             prefixes,
         })
     }
