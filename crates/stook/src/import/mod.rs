@@ -12,6 +12,7 @@
 //! 5. [`run()`] does 1 to 3 on one thread, 4 on several, and commits in the order of the input.
 //!
 //! A database ([`sql`]) takes the place of 1 to 3: its rows are gathered to records that are drafted like those of a table.
+//! A folder can be watched ([`watch`]): its files come in by the same way whenever they change.
 //!
 //! A record that cannot be published becomes a [`Rejected`] with its place and the reason, and never stops the rest. A
 //! mistake that concerns everything, such as a column nobody knows, is a [`Refusal`] before anything is imported.

@@ -105,7 +105,7 @@ pub struct Target<'t> {
 /// The same, and `hear` is told which records each source mentions, always before they are published.
 ///
 /// # Errors
-/// As [`run`], and when `hear` fails.
+/// As [`run()`], and when `hear` fails.
 pub fn run_heard(
     target: Target<'_>,
     inputs: &[Input],

@@ -2,12 +2,12 @@
 //!
 //! Folders enter; one round after the other does what is to be done:
 //!
-//! 1. [`walk`] looks through the folders, and finds the files that are new, changed or gone. It looks again and again,
+//! 1. `walk` looks through the folders, and finds the files that are new, changed or gone. It looks again and again,
 //!    rather than being told by the system, which does not tell of what others do on a network drive;
-//! 2. [`read`] imports the files, and compares what each gives with what it gave before;
-//! 3. [`judge`] deletes the records that no file has any more, unless they are suspiciously many.
+//! 2. `read` imports the files, and compares what each gives with what it gave before;
+//! 3. `judge` deletes the records that no file has any more, unless they are suspiciously many.
 //!
-//! [`memory`] is what is remembered between rounds, and after the process has died at any moment. Where several processes
+//! `memory` is what is remembered between rounds, and after the process has died at any moment. Where several processes
 //! watch for one repository, one of them works at a time. A folder that cannot be looked through loses nothing.
 
 mod judge;
