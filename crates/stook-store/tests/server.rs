@@ -262,3 +262,19 @@ fn a_store_that_is_only_looked_for_is_not_made() {
     ));
     assert!(!address.is_there());
 }
+
+#[test]
+fn many_who_come_first_at_once_make_one_store() {
+    let server = Server::start().unwrap();
+    for round in 0..5 {
+        let url = format!("{}?schema=first_{round}", server.url());
+        let comers: Vec<_> = (0..6)
+            .map(|_| {
+                let address: PostgresAddress = url.parse().unwrap();
+                thread::spawn(move || Store::connect(&address, Clock::system()).map(|store| store.secret().unwrap()))
+            })
+            .collect();
+        let secrets: Vec<_> = comers.into_iter().map(|comer| comer.join().unwrap().unwrap()).collect();
+        assert!(secrets.iter().all(|secret| *secret == secrets[0]));
+    }
+}

@@ -150,14 +150,16 @@ pub(super) fn migrate(connection: &mut Connection, address: &PostgresAddress) ->
     if version(connection)? == Some(VERSION) {
         return Ok(());
     }
+    // Before the transaction: what another process has made while we waited is surely seen only by one that begins later.
+    connection.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK])?;
     connection.batch("BEGIN")?;
     let outcome = migrate_in_transaction(connection, address);
     connection.batch(if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    connection.execute("SELECT pg_advisory_unlock($1)", &[&MIGRATION_LOCK])?;
     outcome
 }
 
 fn migrate_in_transaction(connection: &mut Connection, address: &PostgresAddress) -> Result<(), StoreError> {
-    connection.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
     // Read again under the lock: another process may have migrated meanwhile.
     let found = version(connection)?;
     if found.is_some_and(|found| found > VERSION) {
