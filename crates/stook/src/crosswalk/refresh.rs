@@ -72,43 +72,13 @@ pub fn refresh(
 ) -> Result<Refreshed> {
     crosswalk.ready()?;
     store.declare_format(repository, &crosswalk.target().metadata_format())?;
-    let mut done = Refreshed::default();
-    let found = store.look_up(|snapshot| {
-        let list = snapshot.list(repository, crosswalk.source_prefix(), None)?;
-        let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
-        Ok(list.map(|list| (list, snapshot.last(), count)))
-    })?;
-    let Some((list, through, count)) = found else {
-        return Ok(done);
+    let walk = Walk {
+        store,
+        repository,
+        prefix: crosswalk.source_prefix(),
+        stop,
     };
-    let encoder = store.encoder(repository);
-    let mut span = Span {
-        after: Position::START,
-        through,
-    };
-    loop {
-        let (given, last, more) = store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
-        done.read += given.len() as u64;
-        let changes = made(crosswalk, given, &mut done)?;
-        let outcomes = store.commit(&encoder.encode(changes)?, &Beside::default())?;
-        for outcome in outcomes {
-            match outcome {
-                Outcome::New => done.new += 1,
-                Outcome::Changed => done.changed += 1,
-                Outcome::Deleted => done.deleted += 1,
-                _ => {}
-            }
-        }
-        progress(done.read, count.max(done.read));
-        if !more {
-            return Ok(done);
-        }
-        if stop.load(Relaxed) {
-            done.stopped = true;
-            return Ok(done);
-        }
-        span.after = last;
-    }
+    walk.in_steps(progress, |given, done| made(crosswalk, given, done))
 }
 
 /// Withdraws all records of a format that were made, because nothing makes them any more. What was given stays.
@@ -122,40 +92,71 @@ pub fn withdraw(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Refreshed> {
-    let mut done = Refreshed::default();
-    let found = store.look_up(|snapshot| {
-        let list = snapshot.list(repository, prefix, None)?;
-        let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
-        Ok(list.map(|list| (list, snapshot.last(), count)))
-    })?;
-    let Some((list, through, count)) = found else {
-        return Ok(done);
+    let walk = Walk {
+        store,
+        repository,
+        prefix,
+        stop,
     };
-    let encoder = store.encoder(repository);
-    let mut span = Span {
-        after: Position::START,
-        through,
+    let underived = |given: Given| {
+        Ok(Change {
+            identifier: Identifier::parse(&given.identifier)?,
+            prefix: prefix.clone(),
+            set_specs: Vec::new(),
+            content: Content::Underived,
+        })
     };
-    loop {
-        let (given, last, more) = store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
-        done.read += given.len() as u64;
-        let underived = |given: Given| {
-            Ok(Change {
-                identifier: Identifier::parse(&given.identifier)?,
-                prefix: prefix.clone(),
-                set_specs: Vec::new(),
-                content: Content::Underived,
-            })
-        };
-        let changes = given.into_iter().map(underived).collect::<Result<_>>()?;
-        let outcomes = store.commit(&encoder.encode(changes)?, &Beside::default())?;
-        done.deleted += outcomes.iter().filter(|outcome| **outcome == Outcome::Deleted).count() as u64;
-        progress(done.read, count.max(done.read));
-        done.stopped = more && stop.load(Relaxed);
-        if !more || done.stopped {
+    walk.in_steps(progress, |given, _| given.into_iter().map(underived).collect())
+}
+
+/// A walk through all records of a format.
+struct Walk<'w> {
+    store: &'w Store,
+    repository: RepositoryId,
+    prefix: &'w MetadataPrefix,
+    stop: &'w AtomicBool,
+}
+
+impl Walk<'_> {
+    /// Publishes step by step what becomes of the records, each step in a transaction.
+    fn in_steps(
+        &self,
+        progress: &mut dyn FnMut(u64, u64),
+        mut changes: impl FnMut(Vec<Given>, &mut Refreshed) -> Result<Vec<Change>>,
+    ) -> Result<Refreshed> {
+        let mut done = Refreshed::default();
+        let found = self.store.look_up(|snapshot| {
+            let list = snapshot.list(self.repository, self.prefix, None)?;
+            let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
+            Ok(list.map(|list| (list, snapshot.last(), count)))
+        })?;
+        let Some((list, through, count)) = found else {
             return Ok(done);
+        };
+        let encoder = self.store.encoder(self.repository);
+        let mut span = Span {
+            after: Position::START,
+            through,
+        };
+        loop {
+            let (given, last, more) = self.store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
+            done.read += given.len() as u64;
+            let batch = encoder.encode(changes(given, &mut done)?)?;
+            for outcome in self.store.commit(&batch, &Beside::default())? {
+                match outcome {
+                    Outcome::New => done.new += 1,
+                    Outcome::Changed => done.changed += 1,
+                    Outcome::Deleted => done.deleted += 1,
+                    _ => {}
+                }
+            }
+            progress(done.read, count.max(done.read));
+            done.stopped = more && self.stop.load(Relaxed);
+            if !more || done.stopped {
+                return Ok(done);
+            }
+            span.after = last;
         }
-        span.after = last;
     }
 }
 
