@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, MutexGuard};
 
 use crate::asked::Asked;
+use crate::bend::{Bend, Given, Heard};
 use crate::deliveries::deliver;
 use crate::fault::Fault;
 use crate::http::{Incoming, Reply};
@@ -40,6 +41,20 @@ impl Endpoint {
     /// When the port is taken.
     pub fn start_on(port: u16, world: World, script: Script) -> io::Result<Self> {
         let host = Host::start_on(port, vec![(Self::PATH.to_owned(), world, script)])?;
+        Ok(Self { host })
+    }
+
+    /// As [`start`](Self::start), with every reply bent at the end.
+    ///
+    /// # Errors
+    /// When there is no port or thread to be had.
+    pub fn start_bent(
+        world: World,
+        script: Script,
+        bend: impl Fn(&Heard<'_>, &mut Given) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let given = vec![(Self::PATH.to_owned(), world, script)];
+        let host = Host::start_with(0, given, Some(Bend(Arc::new(bend))))?;
         Ok(Self { host })
     }
 
@@ -88,6 +103,7 @@ pub struct Host {
 struct Sources {
     all: Vec<Source>,
     by_path: HashMap<String, usize>,
+    bend: Option<Bend>,
 }
 
 impl Host {
@@ -105,6 +121,10 @@ impl Host {
     /// # Errors
     /// When the port is taken.
     pub fn start_on(port: u16, given: Vec<(String, World, Script)>) -> io::Result<Self> {
+        Self::start_with(port, given, None)
+    }
+
+    fn start_with(port: u16, given: Vec<(String, World, Script)>, bend: Option<Bend>) -> io::Result<Self> {
         let mut listeners = vec![TcpListener::bind((Ipv4Addr::LOCALHOST, port))?];
         let address = listeners[0].local_addr()?;
         let mut second = None;
@@ -115,7 +135,10 @@ impl Host {
             listeners.push(listener);
         }
         let doors = Doors { first: address, second };
-        let mut sources = Sources::default();
+        let mut sources = Sources {
+            bend,
+            ..Sources::default()
+        };
         for (path, world, script) in given {
             let (path, base_url) = base_url(address, path, &script);
             sources.by_path.insert(path, sources.all.len());
@@ -194,6 +217,10 @@ impl Answering for Sources {
             }
             Some(source) => source.reply(incoming),
             None => Reply::html(404, "Not Found", "There is no repository at this path."),
+        };
+        let reply = match &self.bend {
+            Some(bend) => bend.apply(incoming, reply),
+            None => reply,
         };
         deliver(&reply, stream, stop)
     }

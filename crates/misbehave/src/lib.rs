@@ -32,6 +32,7 @@
 mod answer;
 mod ask;
 mod asked;
+mod bend;
 mod deliveries;
 mod dice;
 mod documents;
@@ -53,6 +54,7 @@ mod when;
 mod world;
 
 pub use asked::Asked;
+pub use bend::{Given, Heard};
 pub use endpoint::{Endpoint, Host};
 pub use fast::Fast;
 pub use fault::{Fault, Stage};

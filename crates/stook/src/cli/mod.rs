@@ -27,6 +27,7 @@ mod source;
 mod status;
 mod stop;
 mod stream;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -76,6 +77,7 @@ enum Command {
     #[command(subcommand)]
     Format(format::FormatCommand),
     Quality(quality::Quality),
+    Validate(validate::Validate),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Copy(copy::Copy),
@@ -126,6 +128,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Set(command) => command.run(&place),
         Command::Format(command) => command.run(&place),
         Command::Quality(command) => command.run(&place),
+        Command::Validate(command) => command.run(&place),
         Command::Quarantine(command) => command.run(&place),
         Command::Backup(command) => command.run(&place),
         Command::Copy(command) => command.run(),

@@ -8,7 +8,7 @@
 //! remedy     what can still be done for a window that cannot be had
 //! single     record by record
 //! fetch      a request becomes a page: asking again, waiting, knowing when to stop
-//!   client     one HTTP request: to whom it may go and what it carries     (address, polite)
+//!   client     one HTTP request: to whom it may go and what it carries     (outward, polite)
 //!   body       unpacked and bounded
 //!   page       read into entries
 //!   web_page   something else instead of an answer
@@ -21,7 +21,6 @@
 //! report     what happened
 //! ```
 
-mod address;
 mod body;
 mod client;
 mod collect;

@@ -1,0 +1,129 @@
+//! What a run is asked to do, and whom it tells.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Result, bail};
+
+use super::ask::Manners;
+use super::report::Finding;
+use super::table::{self, Check, Family, When};
+
+/// Requests of a default run, at most.
+const MOST_REQUESTS: u32 = 500;
+
+/// Recommendations of a community beside the protocol itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// Only the protocol
+    Protocol,
+    /// The OpenAIRE guidelines
+    Openaire,
+    /// The DINI certificate
+    Dini,
+}
+
+/// What a run is asked to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Only these checks or families; all, where it is empty.
+    pub only: Vec<String>,
+    /// Not these checks or families.
+    pub skip: Vec<String>,
+    /// Beside the protocol.
+    pub profiles: Vec<Profile>,
+    /// Walk whole lists.
+    pub deep: bool,
+    /// Send what an attacker would.
+    pub hostile: bool,
+    /// How to ask.
+    pub manners: Manners,
+    /// Requests at most; a deep run has no such limit.
+    pub most_requests: u32,
+    /// The folder for requests and answers that findings speak of.
+    pub evidence: Option<PathBuf>,
+    /// What the repository must call itself, if that is not where it is asked.
+    pub base_url: Option<String>,
+    /// The report of an earlier run, to compare with.
+    pub earlier: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            only: Vec::new(),
+            skip: Vec::new(),
+            profiles: Vec::new(),
+            deep: false,
+            hostile: false,
+            manners: Manners::default(),
+            most_requests: MOST_REQUESTS,
+            evidence: None,
+            base_url: None,
+            earlier: None,
+        }
+    }
+}
+
+impl Options {
+    /// Whether a check is to be made.
+    #[must_use]
+    pub fn wants(&self, check: &Check) -> bool {
+        let named = |names: &[String]| names.iter().any(|name| is_of(check, name));
+        let time = match check.when {
+            When::Always | When::Static => true,
+            When::Deep => self.deep,
+            When::Hostile => self.hostile,
+            When::OpenAire => self.profiles.contains(&Profile::Openaire),
+            When::Dini => self.profiles.contains(&Profile::Dini),
+            When::Never => false,
+        };
+        time && (self.only.is_empty() || named(&self.only)) && !named(&self.skip)
+    }
+
+    /// Says so when a name in `only` or `skip` is none of a check or family.
+    ///
+    /// # Errors
+    /// The name, and what to try.
+    pub fn check_names(&self) -> Result<()> {
+        for name in self.only.iter().chain(&self.skip) {
+            if !table::all().any(|check| is_of(check, name)) {
+                let families: Vec<&str> = table::families().iter().map(|family| family.letters.as_str()).collect();
+                bail!(
+                    "there is no check or family {name:?}\nTry: a check such as H-1, or a family: {}",
+                    families.join(", ")
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a name means a check: its own, or that of its family.
+fn is_of(check: &Check, name: &str) -> bool {
+    let family = check.id.split('-').next().unwrap_or_default();
+    check.id.eq_ignore_ascii_case(name) || family.eq_ignore_ascii_case(name)
+}
+
+/// Whom a run tells, and who may stop it.
+pub struct Outside<'a> {
+    /// Hears what happens.
+    pub progress: &'a mut (dyn FnMut(Progress<'_>) + Send),
+    /// Set by somebody who wants it to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// What happens.
+pub enum Progress<'a> {
+    /// A family begins.
+    Family(&'static Family),
+    /// Something was asked.
+    Asked {
+        /// So many requests by now.
+        requests: u32,
+        /// The one that was answered last.
+        url: &'a str,
+    },
+    /// Something is wrong.
+    Found(&'a Finding),
+}

@@ -1,0 +1,208 @@
+//! The table of checks: what must hold, how bad it is if not, what the specification says, why, and how to mend it.
+//!
+//! One text per family beside its code (`checks/*.toml`). The validator, its reports and the pages for implementers are
+//! all made from it.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::checks;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// A recommendation is not followed.
+    Rec,
+    /// A SHOULD is broken, or harvesters are known to stumble.
+    Warn,
+    /// A MUST is broken.
+    Error,
+    /// Testing cannot go on.
+    Fatal,
+}
+
+impl Severity {
+    /// All of them, the worst first.
+    pub const ALL: [Severity; 5] = [
+        Severity::Fatal,
+        Severity::Error,
+        Severity::Warn,
+        Severity::Rec,
+        Severity::Info,
+    ];
+
+    /// As reports show it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Rec => "rec",
+            Severity::Warn => "warn",
+            Severity::Error => "error",
+            Severity::Fatal => "fatal",
+        }
+    }
+
+    /// What it means.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Severity::Info => "worth knowing",
+            Severity::Rec => "a recommendation is not followed",
+            Severity::Warn => "a SHOULD is broken, or harvesters are known to stumble over it",
+            Severity::Error => "a MUST of the specification is broken",
+            Severity::Fatal => "testing cannot go on",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// When a check is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// In every run.
+    #[default]
+    Always,
+    /// With `--deep`, which walks whole lists.
+    Deep,
+    /// With `--hostile`, which sends what an attacker would.
+    Hostile,
+    /// With `--profile openaire`.
+    OpenAire,
+    /// With `--profile dini`.
+    Dini,
+    /// Of a static repository, in a file or behind a URL.
+    Static,
+    /// Never: it takes more than asking. The page says what.
+    Never,
+}
+
+/// One check.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Such as `H-1`.
+    pub id: String,
+    /// How bad it is if it does not hold. Some findings are milder; the page says which.
+    pub severity: Severity,
+    /// What must hold, in one sentence.
+    pub holds: String,
+    /// Where the specification says so.
+    pub section: String,
+    /// Why it matters.
+    pub why: String,
+    /// How to mend it.
+    pub mend: String,
+    /// What is right, or wrong, as text.
+    #[serde(default)]
+    pub example: String,
+    /// When it is made.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// Checks that belong together.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// What stands before the dash in the names of its checks.
+    pub letters: String,
+    /// Its name.
+    pub title: String,
+    /// What it is about, in a sentence or two.
+    pub about: String,
+    /// Its checks, in their order.
+    #[serde(rename = "check")]
+    pub checks: Vec<Check>,
+}
+
+/// All families, in the order of running.
+pub fn families() -> &'static [Family] {
+    static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+        let read = |text: &&str| toml::from_str(text).expect("every table of checks is tested");
+        checks::TABLES.iter().map(read).collect()
+    });
+    &FAMILIES
+}
+
+/// All checks, in the order of running.
+pub fn all() -> impl Iterator<Item = &'static Check> {
+    families().iter().flat_map(|family| &family.checks)
+}
+
+/// The check of this name.
+#[must_use]
+pub fn check(id: &str) -> Option<&'static Check> {
+    all().find(|check| check.id == id)
+}
+
+/// Where a section of the specification or of its guidelines is to be read.
+#[must_use]
+pub fn link(section: &str) -> Option<String> {
+    const SITE: &str = "https://www.openarchives.org/OAI/2.0";
+    let (document, number) = match section.split_once(' ') {
+        Some(("GR", _)) => return Some(format!("{SITE}/guidelines-repository.htm")),
+        Some(("GH", _)) => return Some(format!("{SITE}/guidelines-harvester.htm")),
+        Some(("GA", _)) => return Some(format!("{SITE}/guidelines-aggregator.htm")),
+        Some(("SR", _)) => return Some(format!("{SITE}/guidelines-static-repository.htm")),
+        Some(_) => return None,
+        None => (format!("{SITE}/openarchivesprotocol.html"), section),
+    };
+    number
+        .starts_with(|first: char| first.is_ascii_digit())
+        .then_some(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_check_is_complete_and_has_a_name_of_its_own() {
+        let mut names = HashSet::new();
+        for family in families() {
+            assert!(
+                !family.title.is_empty() && !family.about.is_empty(),
+                "{}",
+                family.letters
+            );
+            for check in &family.checks {
+                let id = &check.id;
+                assert!(
+                    id.starts_with(&format!("{}-", family.letters)),
+                    "{id} in family {}",
+                    family.letters
+                );
+                assert!(names.insert(id), "{id} stands there twice");
+                for (name, text) in [
+                    ("holds", &check.holds),
+                    ("section", &check.section),
+                    ("why", &check.why),
+                    ("mend", &check.mend),
+                ] {
+                    assert!(!text.trim().is_empty(), "{id} has no {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sections_lead_to_the_specification() {
+        assert!(link("3.6").unwrap().ends_with("openarchivesprotocol.html"));
+        assert!(link("GR 5.3").unwrap().ends_with("guidelines-repository.htm"));
+        assert_eq!(link("HTTP"), None);
+    }
+}
