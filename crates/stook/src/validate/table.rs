@@ -123,7 +123,7 @@ pub struct Family {
     /// What it is about, in a sentence or two.
     pub about: String,
     /// Its checks, in their order.
-    #[serde(rename = "check")]
+    #[serde(rename = "check", default)]
     pub checks: Vec<Check>,
 }
 

@@ -1,8 +1,28 @@
 //! The validator against endpoints that each do one thing wrong, and against some that do nothing wrong.
 
+mod aggregator;
 mod clean;
+mod compression;
+mod containers;
+mod datestamps;
+mod deleted;
+mod envelope;
 mod errors;
+mod flow;
+mod formats;
+mod gateway;
+mod get_record;
 mod harness;
+mod hostile;
+mod identifiers;
+mod identify;
+mod post;
+mod quality;
+mod records;
+mod set_members;
+mod sets;
+mod static_repository;
+mod transport;
 
 use std::collections::BTreeSet;
 
@@ -11,7 +31,29 @@ use stook::validate::table::{self, When};
 
 /// The cases of all families.
 fn cases() -> Vec<Case> {
-    let families = [errors::cases];
+    let families = [
+        transport::cases,
+        compression::cases,
+        envelope::cases,
+        identify::cases,
+        containers::cases,
+        formats::cases,
+        sets::cases,
+        identifiers::cases,
+        get_record::cases,
+        records::cases,
+        datestamps::cases,
+        set_members::cases,
+        flow::cases,
+        errors::cases,
+        post::cases,
+        deleted::cases,
+        quality::cases,
+        aggregator::cases,
+        gateway::cases,
+        static_repository::cases,
+        hostile::cases,
+    ];
     families.into_iter().flat_map(|family| family()).collect()
 }
 

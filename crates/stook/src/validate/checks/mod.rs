@@ -1,15 +1,94 @@
 //! The checks, one family per file. Beside each file stands its table of texts.
 
+mod aggregator;
+mod compression;
+mod containers;
+mod datestamps;
+mod deleted;
+mod envelope;
 mod errors;
+mod flow;
+mod formats;
+mod gateway;
+mod get_record;
+mod hostile;
+mod identifiers;
+mod identify;
+mod post;
+mod quality;
+mod records;
+mod set_members;
+mod sets;
+mod static_repository;
+mod transport;
 
 use super::exchange::Exchange;
 use super::run::{Run, Stop};
 
-/// The tables, in the order of running.
-pub(super) const TABLES: &[&str] = &[include_str!("errors.toml")];
+/// The tables, in the order of running and of reports.
+pub(super) const TABLES: &[&str] = &[
+    include_str!("transport.toml"),
+    include_str!("compression.toml"),
+    include_str!("envelope.toml"),
+    include_str!("identify.toml"),
+    include_str!("containers.toml"),
+    include_str!("formats.toml"),
+    include_str!("sets.toml"),
+    include_str!("identifiers.toml"),
+    include_str!("get_record.toml"),
+    include_str!("records.toml"),
+    include_str!("datestamps.toml"),
+    include_str!("set_members.toml"),
+    include_str!("flow.toml"),
+    include_str!("errors.toml"),
+    include_str!("post.toml"),
+    include_str!("deleted.toml"),
+    include_str!("quality.toml"),
+    include_str!("aggregator.toml"),
+    include_str!("gateway.toml"),
+    include_str!("static_repository.toml"),
+    include_str!("hostile.toml"),
+];
 
 /// Their code, in the same order.
-pub(super) const FAMILIES: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[errors::check];
+pub(super) const FAMILIES: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[
+    transport::check,
+    compression::check,
+    envelope::check,
+    identify::check,
+    containers::check,
+    formats::check,
+    sets::check,
+    identifiers::check,
+    get_record::check,
+    records::check,
+    datestamps::check,
+    set_members::check,
+    flow::check,
+    errors::check,
+    post::check,
+    deleted::check,
+    quality::check,
+    aggregator::check,
+    gateway::check,
+    static_repository::check,
+    hostile::check,
+];
 
 /// What is judged in every answer, whatever was asked.
-pub(super) fn every_answer(_run: &mut Run<'_>, _exchange: &Exchange) {}
+const EVERY: &[fn(&mut Run<'_>, &Exchange)] = &[
+    transport::every,
+    envelope::every,
+    containers::every,
+    records::every,
+    datestamps::every,
+    flow::every,
+    deleted::every,
+];
+
+/// Judges an answer by what holds for all of them.
+pub(super) fn every_answer(run: &mut Run<'_>, exchange: &Exchange) {
+    for every in EVERY {
+        every(run, exchange);
+    }
+}

@@ -1,0 +1,7 @@
+//! Q: quality of metadata.
+
+use crate::validate::run::{Run, Stop};
+
+pub(super) fn check(_run: &mut Run<'_>) -> Result<(), Stop> {
+    Ok(())
+}

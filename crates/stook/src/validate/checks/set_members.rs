@@ -1,0 +1,7 @@
+//! T: members of sets.
+
+use crate::validate::run::{Run, Stop};
+
+pub(super) fn check(_run: &mut Run<'_>) -> Result<(), Stop> {
+    Ok(())
+}
