@@ -1,5 +1,11 @@
 //! The validator against endpoints that each do one thing wrong, and against some that do nothing wrong.
 
+#![allow(unreachable_pub, reason = "a test program has no outside")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot build its values has failed")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
 mod aggregator;
 mod clean;
 mod compression;
@@ -16,6 +22,7 @@ mod harness;
 mod hostile;
 mod identifiers;
 mod identify;
+mod own;
 mod post;
 mod quality;
 mod records;
