@@ -1,5 +1,6 @@
 //! Harvests with real clients and compares what they end with to the store;
-//! `servers` is the other direction, and `marc` compares with yaz.
+//! `servers` is the other direction, `marc` compares with yaz,
+//! and `validate` holds servers to the validator.
 //!
 //! What enters is the release binary. Each client harvests the demo and a
 //! repository of 10,000 records with deletions and sets three levels deep, kept
@@ -9,6 +10,7 @@
 mod given;
 mod marc;
 mod servers;
+mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -72,7 +74,7 @@ struct Selection {
     expected: Vec<String>,
 }
 
-/// `cargo xtask interop [CLIENT|SERVER|marc]…`.
+/// `cargo xtask interop [CLIENT|SERVER|marc|validate]…`.
 ///
 /// # Errors
 /// When a client ends with another list than the store's, or our harvester
@@ -86,7 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         .iter()
         .map(|harvester| harvester.name)
         .chain(servers::names())
-        .chain(["marc"])
+        .chain(["marc", "validate"])
         .collect();
     for name in arguments {
         if !known.contains(&name.as_str()) {
@@ -114,6 +116,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     servers::run(&binary, scratch.path(), &chosen)?;
     if is_chosen("marc") {
         marc::run(&binary, scratch.path())?;
+    }
+    if is_chosen("validate") {
+        validate::run(&binary, scratch.path())?;
     }
     Ok(())
 }

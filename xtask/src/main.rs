@@ -49,13 +49,14 @@ Usage: cargo xtask COMMAND
       Only the comparison. FOLDER may hold further records, in folders named by
       the prefix of their format.
 
-  interop [CLIENT|SERVER|marc]...
+  interop [CLIENT|SERVER|marc|validate]...
       Harvests the demo and a repository of 10,000 records, in a file and in
       PostgreSQL, with real clients (sickle, scythe, pyoai, http-oai, oai-pmh)
       and compares what they end with to what the store holds. Harvests real servers (stook, pyoai-server,
       oai-repo, catmandu) with `stook harvest`, wholly, one set, and again
       after changes, and compares with what they were given. Imports and
-      exports MARC and compares it with what yaz reads.
+      exports MARC and compares it with what yaz reads. Validates the servers
+      and compares with what is known to be wrong with them.
 
   bench provider [--records N] [--quick] [--keep DIR]
       Measures the provider beside nginx, pyoai, oai-repo and Catmandu, and

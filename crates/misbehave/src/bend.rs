@@ -102,9 +102,11 @@ impl Given {
     }
 }
 
+type Hand = dyn Fn(&Heard<'_>, &mut Given) + Send + Sync;
+
 /// What a test does to replies.
 #[derive(Clone)]
-pub(crate) struct Bend(pub(crate) Arc<dyn Fn(&Heard<'_>, &mut Given) + Send + Sync>);
+pub(crate) struct Bend(pub(crate) Arc<Hand>);
 
 impl fmt::Debug for Bend {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -109,7 +109,10 @@ pub(super) fn run(binary: &Path, scratch: &Path, chosen: &[&str]) -> Result<()> 
 }
 
 /// A repository of our own, from whose export the peers get their records.
-fn origin(binary: &Path, folder: &Path) -> Result<Repository> {
+///
+/// # Errors
+/// When it cannot be made.
+pub(super) fn origin(binary: &Path, folder: &Path) -> Result<Repository> {
     let origin = Repository::init(binary, folder, free_port()?)?;
     import(&origin, &folder.join("first.jsonl"), |out| {
         records::write(out, 0, RECORDS)
@@ -145,11 +148,7 @@ fn harvest_peer(subject: &Subject, peer: &Peer, given: &[Record], binary: &Path,
     let harvest = Harvest::begin(subject, binary, folder, free_port()?)?;
     let start = |given: &[Record], name: &str| {
         let file = folder.join(name);
-        let mut out = BufWriter::new(File::create(&file)?);
-        for record in given {
-            writeln!(out, "{}", record.json())?;
-        }
-        out.flush()?;
+        write_given(given, &file)?;
         peer.start_on(harvest.port, &file, PAGE_SIZE, folder)
     };
     let server = start(given, "given.jsonl")?;
@@ -175,6 +174,18 @@ fn harvest_peer(subject: &Subject, peer: &Peer, given: &[Record], binary: &Path,
         .collect();
     let said = harvest.again(&["--verify"], &expected)?;
     asked_for_less(&said, changed.len())
+}
+
+/// Writes what a server is given, as JSON lines.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn write_given(given: &[Record], file: &Path) -> Result<()> {
+    let mut out = BufWriter::new(File::create(file).with_context(|| format!("making {}", file.display()))?);
+    for record in given {
+        writeln!(out, "{}", record.json())?;
+    }
+    Ok(out.flush()?)
 }
 
 /// Of records with old datestamps a second harvest asks for few.
@@ -271,7 +282,10 @@ impl<'a> Harvest<'a> {
 }
 
 /// What a repository of a store holds.
-fn exported(store: &Repository, repository: &str) -> Result<Vec<Record>> {
+///
+/// # Errors
+/// When it cannot be exported.
+pub(super) fn exported(store: &Repository, repository: &str) -> Result<Vec<Record>> {
     let exported = output(
         store
             .stook()
