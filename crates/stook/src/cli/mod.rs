@@ -77,7 +77,7 @@ enum Command {
     #[command(subcommand)]
     Format(format::FormatCommand),
     Quality(quality::Quality),
-    Validate(validate::Validate),
+    Validate(Box<validate::Validate>),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Copy(copy::Copy),
@@ -94,6 +94,8 @@ enum Ending {
     Fine,
     /// Done, but somebody should look.
     Findings,
+    /// What was to be done could not be; the command has said why.
+    CouldNot,
 }
 
 /// Runs the program with the arguments of the process.
@@ -105,6 +107,7 @@ pub fn run() -> ExitCode {
     match ended {
         Ok(Ending::Fine) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
+        Ok(Ending::CouldNot) => ExitCode::from(2),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("stook: {}", in_words(&error));
