@@ -7,6 +7,7 @@ mod check;
 mod copy;
 mod delete;
 mod demo;
+mod docs;
 mod export;
 mod format;
 mod harvest;
@@ -84,6 +85,8 @@ enum Command {
     Check(check::Check),
     Migrate(migrate::Migrate),
     Demo(demo::Demo),
+    #[command(hide = true)]
+    Docs(docs::Docs),
     Completions(man::Completions),
     Man(man::Man),
 }
@@ -138,6 +141,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Check(command) => command.run(&place),
         Command::Migrate(command) => command.run(&place),
         Command::Demo(command) => command.run(),
+        Command::Docs(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),
     }

@@ -19,6 +19,7 @@ mod identify;
 mod post;
 mod quality;
 mod records;
+mod report;
 mod set_members;
 mod sets;
 mod static_repository;

@@ -137,9 +137,18 @@ fn recommended(records: &[Described<'_>], codes: &[Code]) -> Verdict {
 
 fn has_the_minimum(records: &[Described<'_>]) -> Verdict {
     const MINIMUM: [&str; 5] = ["title", "creator", "date", "type", "identifier"];
-    verdict(together(records, |record| {
-        let missing: Vec<&str> = MINIMUM.into_iter().filter(|element| !record.has(element)).collect();
+    let missing =
+        |record: &Described<'_>| -> Vec<&str> { MINIMUM.into_iter().filter(|element| !record.has(element)).collect() };
+    let lacking = records.iter().filter(|record| !missing(record).is_empty()).count();
+    let found = together(records, |record| {
+        let missing = missing(record);
         (!missing.is_empty()).then(|| format!("no {}", missing.join(", no ")))
+    });
+    // Of some things nobody knows who made them, or when.
+    let is_rare = lacking * 100 < records.len() * (100 - COMPLETE);
+    verdict(found.map(|found| match is_rare {
+        true => found.as_severe_as(Severity::Info),
+        false => found,
     }))
 }
 

@@ -190,14 +190,18 @@ impl Report {
     fn verdict(&self) -> String {
         let counts: Vec<String> = Severity::ALL
             .into_iter()
-            .filter(|severity| self.broken(*severity) > 0)
+            .filter(|severity| *severity > Severity::Info && self.broken(*severity) > 0)
             .map(|severity| format!("{} {severity}", self.broken(severity)))
             .collect();
+        let worth_knowing = match self.broken(Severity::Info) {
+            0 => String::new(),
+            count => format!(" {count} worth knowing."),
+        };
         match (self.could_test, counts.is_empty()) {
             (false, _) => "It could not be tested.".to_owned(),
-            (true, false) => format!("Broken: {}.", counts.join(", ")),
-            (true, true) if self.ended_early.is_some() => "Nothing is wrong so far.".to_owned(),
-            (true, true) => "Nothing is wrong.".to_owned(),
+            (true, false) => format!("Broken: {}.{worth_knowing}", counts.join(", ")),
+            (true, true) if self.ended_early.is_some() => format!("Nothing is wrong so far.{worth_knowing}"),
+            (true, true) => format!("Nothing is wrong.{worth_knowing}"),
         }
     }
 

@@ -51,9 +51,12 @@ impl Writer {
     fn check(&mut self, report: &Report, check: &Check, findings: &[&Finding]) {
         let id = self.painted(&format!("{:<6}", check.id), BOLD);
         self.wrapped(&format!("  {id}"), 8, &check.holds);
+        let mut before = None;
         for finding in findings {
-            if let Some(asked) = finding.asked.first() {
-                self.wrapped("    asked  ", 11, &format!("{} {}", asked.method, asked.url));
+            // Several findings of one answer need not say each time what was asked.
+            let asked = finding.asked.first();
+            if let Some(asked) = asked.filter(|asked| before != Some(*asked)) {
+                self.wrapped(&format!("    asked  {} ", asked.method), 11, &asked.url);
             }
             let line = match (finding.line, finding.asked.is_empty()) {
                 (None, _) => String::new(),
@@ -61,9 +64,10 @@ impl Writer {
                 (Some(line), false) => format!(" (line {line} of the answer)"),
             };
             self.wrapped("    came   ", 11, &format!("{}{line}", finding.came));
-            if let Some(file) = report.evidence_of(finding) {
+            if let Some(file) = report.evidence_of(finding).filter(|_| before != asked) {
                 self.wrapped("    see    ", 11, &file.display().to_string());
             }
+            before = asked;
         }
         let more = report.untold(check);
         if more > 0 {
@@ -80,8 +84,7 @@ impl Writer {
             "" => report.subject.clone(),
             name => format!("{} ({name})", report.subject),
         };
-        let heading = self.painted(&printable(&heading), BOLD);
-        self.text.push_str(&format!("{heading}\n"));
+        self.wrapped("", 0, &heading);
         let counts = format!(
             "{} checks held, {} broken, {} did not apply, {} were not made; {} requests in {:.0} seconds.",
             report.count(Status::Holds),
