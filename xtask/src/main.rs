@@ -2,6 +2,7 @@
 //! module per command, turns failures into a message and an exit code.
 
 mod bench;
+mod docs;
 mod fuzz;
 mod http;
 mod install;
@@ -37,6 +38,10 @@ Usage: cargo xtask COMMAND
       Only the installing: xmllint, PostgreSQL, nginx, HTTP::OAI, the Python
       and npm harvesters, the servers pyoai, oai-repo and Catmandu; with
       --bench also wrk and the harvesters that are only measured.
+
+  docs [FOLDER]
+      Writes a page for each check of the validator, one for each family and an
+      index, to FOLDER (the build folder's checks/, if none is named).
 
   schemas [FILE]...
       Validates saved answers against the OAI-PMH schema; without files, the
@@ -147,6 +152,7 @@ fn run(arguments: &[String]) -> Result<()> {
     match command.as_str() {
         "test" => test::run(rest),
         "install" => install_command(rest),
+        "docs" => docs::run(rest),
         "schemas" => schemas::run(rest),
         "interop" => interop::run(rest),
         "bench" => bench::run(rest),

@@ -53,7 +53,20 @@ impl Endpoint {
         script: Script,
         bend: impl Fn(&Heard<'_>, &mut Given) + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let given = vec![(Self::PATH.to_owned(), world, script)];
+        Self::start_bent_at(Self::PATH, world, script, bend)
+    }
+
+    /// As [`start_bent`](Self::start_bent), at another path than usual.
+    ///
+    /// # Errors
+    /// When there is no port or thread to be had.
+    pub fn start_bent_at(
+        path: &str,
+        world: World,
+        script: Script,
+        bend: impl Fn(&Heard<'_>, &mut Given) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let given = vec![(path.to_owned(), world, script)];
         let host = Host::start_with(0, given, Some(Bend(Arc::new(bend))))?;
         Ok(Self { host })
     }

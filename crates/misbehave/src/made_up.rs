@@ -124,6 +124,7 @@ fn oai_dc(title: &str, creator: &str, language: &Language, number: u64, dice: &m
         ("dc:creator", creator),
         ("dc:description", &description.join(" ")),
         ("dc:date", &year.to_string()),
+        ("dc:type", "Text"),
         (
             "dc:identifier",
             &format!("https://misbehave.example.org/{number}?a=1&b=2"),

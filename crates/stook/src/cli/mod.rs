@@ -7,6 +7,7 @@ mod check;
 mod copy;
 mod delete;
 mod demo;
+mod docs;
 mod export;
 mod format;
 mod harvest;
@@ -77,13 +78,15 @@ enum Command {
     #[command(subcommand)]
     Format(format::FormatCommand),
     Quality(quality::Quality),
-    Validate(validate::Validate),
+    Validate(Box<validate::Validate>),
     Quarantine(quarantine::Quarantine),
     Backup(backup::Backup),
     Copy(copy::Copy),
     Check(check::Check),
     Migrate(migrate::Migrate),
     Demo(demo::Demo),
+    #[command(hide = true)]
+    Docs(docs::Docs),
     Completions(man::Completions),
     Man(man::Man),
 }
@@ -94,6 +97,8 @@ enum Ending {
     Fine,
     /// Done, but somebody should look.
     Findings,
+    /// What was to be done could not be; the command has said why.
+    CouldNot,
 }
 
 /// Runs the program with the arguments of the process.
@@ -105,6 +110,7 @@ pub fn run() -> ExitCode {
     match ended {
         Ok(Ending::Fine) => ExitCode::SUCCESS,
         Ok(Ending::Findings) => ExitCode::from(1),
+        Ok(Ending::CouldNot) => ExitCode::from(2),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("stook: {}", in_words(&error));
@@ -135,6 +141,7 @@ fn dispatch(cli: Cli) -> Result<Ending> {
         Command::Check(command) => command.run(&place),
         Command::Migrate(command) => command.run(&place),
         Command::Demo(command) => command.run(),
+        Command::Docs(command) => command.run(),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),
     }

@@ -30,6 +30,7 @@ Beside the repositories it serves:
   /          a page for people
   /healthz   200 while the store can be read
   /metrics   counters for Prometheus
+  /checks/   what `stook validate` checks, a page for each check
 
 Folders that a [[repository]] names as watch = [\"inbox\"] are watched meanwhile: files that come, change and go there
 become records, changes and deletions.

@@ -88,6 +88,11 @@ impl Guarded {
     }
 }
 
+/// Whether a URL leads inside this network, or to this machine.
+pub(crate) fn is_inside(url: &Url) -> bool {
+    !Guarded::of(url, None).own_inside.is_empty()
+}
+
 /// A request that would have gone to the inside.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is an address inside this network, where a source elsewhere may not send us")]

@@ -23,7 +23,7 @@ use super::flow::{Busy, Gate, Turn};
 use super::metrics::Metrics;
 use super::{Provider, answer::Answer};
 use crate::config::{Coding, Server};
-use crate::web;
+use crate::web::{self, checks::Links};
 
 /// A POST body is a query; the longest legal ones are far below this.
 const MOST_BODY_BYTES: usize = 64 * 1024;
@@ -103,6 +103,11 @@ impl Site {
                     TEXT,
                     "The metrics could not be written.\n",
                 ),
+            },
+            "/checks" => moved("checks/"),
+            _ if path.starts_with("/checks/") => match web::checks::page(&path["/checks/".len()..], Links::Served) {
+                Some(page) => html(page),
+                None => self.not_found(),
             },
             "/favicon.ico" => plain(StatusCode::NOT_FOUND, TEXT, ""),
             _ => self.not_found(),
@@ -384,6 +389,15 @@ fn challenge(scheme: &'static str) -> Response<Full<Bytes>> {
     response
         .headers_mut()
         .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+    response
+}
+
+/// To where a page has its links from; beside it, whatever a proxy calls the place.
+fn moved(to: &'static str) -> Response<Full<Bytes>> {
+    let mut response = plain(StatusCode::PERMANENT_REDIRECT, TEXT, "");
+    response
+        .headers_mut()
+        .insert(header::LOCATION, HeaderValue::from_static(to));
     response
 }
 

@@ -110,6 +110,12 @@ impl<'a> Asker<'a> {
     /// Asks, follows redirects, waits where it is told to.
     pub(crate) fn ask(&mut self, question: Question) -> Exchange {
         let url = self.url_of(&question);
+        self.ask_at(url, question)
+    }
+
+    /// Asks at another place than the repository's own, where the repository said that something is. The guard is that
+    /// of the repository: one elsewhere cannot send us inside.
+    pub(crate) fn ask_at(&mut self, url: Url, question: Question) -> Exchange {
         let mut hops = Vec::new();
         let outcome = self.follow(&question, url.clone(), &mut hops);
         Exchange {

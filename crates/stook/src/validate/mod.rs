@@ -25,9 +25,12 @@ pub mod report;
 mod run;
 pub mod table;
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::{Instant, SystemTime};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use stook_oai::Datestamp;
 
 pub use ask::Manners;
@@ -35,40 +38,59 @@ pub use options::{Options, Outside, Profile, Progress};
 pub use report::Report;
 
 use ask::Asker;
-use evidence::Evidence;
+use checks::static_repository::{self, StaticFile};
+use document::Document;
+use exchange::Question;
 use run::{Run, Stop};
 
-/// Tests the repository at a URL.
+/// Tests the repository at a URL, or the static repository whose file is there.
 ///
 /// # Errors
 /// When the URL or an option cannot be used. A repository that cannot be tested is a report that says so.
 pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> Result<Report> {
     options.check_names()?;
-    let (began, started) = (now(), Instant::now());
-    let asker = Asker::new(url, options.manners.clone(), outside.stop)?;
+    let begun = Begun::now();
+    let mut asker = Asker::new(url, options.manners.clone(), outside.stop)?;
     let base_url = options.base_url.clone().unwrap_or_else(|| url.trim().to_owned());
-    let evidence = Evidence::new(options.evidence.as_deref());
-    let mut run = Run::new(options, asker, evidence, outside);
-    run.facts.base_url = base_url.clone();
-    let stopped = run_all(&mut run).err();
-    let finished = run.finish();
-    let identity = finished.facts.identity.as_ref();
-    Ok(Report {
-        subject: base_url,
-        repository_name: identity.map(|identity| identity.repository_name.clone()),
-        began,
-        took: started.elapsed(),
-        requests: finished.requests,
-        outcomes: finished.outcomes,
-        ended_early: stopped.map(|stop| match stop {
-            Stop::Fatal(reason) => reason,
-            Stop::OutOfRequests => format!("{} requests were sent, which is the limit", finished.requests),
-            Stop::Asked => "it was stopped".to_owned(),
-        }),
-        evidence: finished.evidence.folder().map(std::path::Path::to_owned),
-        evidence_failure: finished.evidence.failure().map(str::to_owned),
-        could_test: identity.is_some(),
-    })
+    let first = asker.ask(Question::get("verb=Identify"));
+    let is_static = static_repository::is_at(&mut asker, &first);
+    let place = asker.base().clone();
+    let mut run = Run::new(options, Some(asker), outside);
+    run.facts.base_url.clone_from(&base_url);
+    let stopped = match is_static {
+        true => static_repository::check_at(&mut run, &place).err(),
+        false => {
+            run.begin_with(first);
+            run_all(&mut run).err()
+        }
+    };
+    Ok(begun.report(base_url, run, stopped))
+}
+
+/// Tests the file of a static repository, before it is anywhere.
+///
+/// # Errors
+/// When the file or an option cannot be used. What is no static repository is a report that says so.
+pub fn file<'a>(path: &Path, options: &'a Options, outside: Outside<'a>) -> Result<Report> {
+    options.check_names()?;
+    let begun = Begun::now();
+    let most = options.manners.most_bytes;
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(|| format!("reading {}", path.display()))?;
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("reading {}", path.display()))?;
+    if bytes.len() as u64 > most {
+        bail!(
+            "{} has more than {most} bytes\nTry: a repository of its own; a static one is meant for up to 5,000 records",
+            path.display()
+        );
+    }
+    let document = Document::read(&bytes);
+    let mut run = Run::new(options, None, outside);
+    static_repository::check_file(&mut run, &StaticFile::of(&document));
+    let stopped = run.end_of_family().err();
+    Ok(begun.report(path.display().to_string(), run, stopped))
 }
 
 /// First what there is to ask for, then family by family.
@@ -82,8 +104,41 @@ fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn now() -> String {
-    let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-    let datestamp = i64::try_from(seconds).ok().and_then(Datestamp::from_unix);
-    datestamp.unwrap_or(Datestamp::UNIX_EPOCH).to_string()
+/// When a run began.
+struct Begun {
+    date: String,
+    at: Instant,
+}
+
+impl Begun {
+    fn now() -> Begun {
+        let seconds = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        let datestamp = i64::try_from(seconds).ok().and_then(Datestamp::from_unix);
+        Begun {
+            date: datestamp.unwrap_or(Datestamp::UNIX_EPOCH).to_string(),
+            at: Instant::now(),
+        }
+    }
+
+    fn report(self, subject: String, run: Run<'_>, stopped: Option<Stop>) -> Report {
+        let finished = run.finish();
+        let identity = finished.facts.identity.as_ref();
+        Report {
+            subject,
+            repository_name: identity.map(|identity| identity.repository_name.clone()),
+            began: self.date,
+            took: self.at.elapsed(),
+            requests: finished.requests,
+            outcomes: finished.outcomes,
+            ended_early: stopped.map(|stop| match stop {
+                Stop::Fatal(reason) => reason,
+                Stop::OutOfRequests => format!("{} requests were sent, which is the limit", finished.requests),
+                Stop::Asked => "it was stopped".to_owned(),
+            }),
+            evidence: finished.evidence.folder().map(Path::to_owned),
+            evidence_failure: finished.evidence.failure().map(str::to_owned),
+            could_test: identity.is_some(),
+            changes: None,
+        }
+    }
 }

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use url::Url;
+
 use super::ask::Asker;
 use super::checks;
 use super::evidence::Evidence;
@@ -116,28 +118,37 @@ pub(crate) enum Stop {
 pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) facts: Facts,
-    asker: Asker<'a>,
+    /// None where a file is tested.
+    asker: Option<Asker<'a>>,
     outside: Outside<'a>,
     evidence: Evidence,
     outcomes: BTreeMap<&'static str, Outcome>,
     /// Answers by their questions.
     kept: HashMap<Question, Arc<Exchange>>,
+    /// An answer that came before the run began; whoever asks for it gets it.
+    first: Option<Exchange>,
     /// Set when something fatal was found.
     fatal: Option<String>,
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(options: &'a Options, asker: Asker<'a>, evidence: Evidence, outside: Outside<'a>) -> Run<'a> {
+    pub(crate) fn new(options: &'a Options, asker: Option<Asker<'a>>, outside: Outside<'a>) -> Run<'a> {
         Run {
             options,
             facts: Facts::default(),
             asker,
             outside,
-            evidence,
+            evidence: Evidence::new(options.evidence.as_deref()),
             outcomes: BTreeMap::new(),
             kept: HashMap::new(),
+            first: None,
             fatal: None,
         }
+    }
+
+    /// With an answer that came before, and is not to be asked for again.
+    pub(crate) fn begin_with(&mut self, first: Exchange) {
+        self.first = Some(first);
     }
 
     /// Asks with GET; what was asked before is not asked again.
@@ -155,21 +166,11 @@ impl<'a> Run<'a> {
 
     /// Asks, even if the same was asked before.
     pub(crate) fn ask_anew(&mut self, question: Question) -> Result<Arc<Exchange>, Stop> {
-        if self.outside.stop.load(Relaxed) {
-            return Err(Stop::Asked);
-        }
-        if self.asker.asked() >= self.options.most_requests {
-            return Err(Stop::OutOfRequests);
-        }
-        let exchange = Arc::new(self.asker.ask(question));
-        if self.outside.stop.load(Relaxed) {
-            return Err(Stop::Asked);
-        }
-        (self.outside.progress)(Progress::Asked {
-            requests: self.asker.asked(),
-            url: &exchange.url,
-        });
-        self.evidence.keep(&exchange);
+        let first = self.first.take_if(|first| first.question == question);
+        let exchange = match first {
+            Some(first) => self.received(first)?,
+            None => self.send(|asker| asker.ask(question))?,
+        };
         self.facts.note(&exchange);
         checks::every_answer(self, &exchange);
         if exchange.answer().is_none_or(|answer| answer.body.len() <= KEPT_BYTES) {
@@ -179,6 +180,44 @@ impl<'a> Run<'a> {
             Some(reason) => Err(Stop::Fatal(reason)),
             None => Ok(exchange),
         }
+    }
+
+    /// Asks for a document that the repository says is somewhere else. It is no answer of the repository, so it is judged
+    /// by nobody but whoever asks.
+    pub(crate) fn fetch(&mut self, url: &Url, question: Question) -> Result<Arc<Exchange>, Stop> {
+        self.send(|asker| asker.ask_at(url.clone(), question))
+    }
+
+    fn send(&mut self, ask: impl FnOnce(&mut Asker<'a>) -> Exchange) -> Result<Arc<Exchange>, Stop> {
+        if self.outside.stop.load(Relaxed) {
+            return Err(Stop::Asked);
+        }
+        let Some(asker) = self.asker.as_mut() else {
+            return Err(Stop::Fatal("a file cannot be asked".to_owned()));
+        };
+        if asker.asked() >= self.options.most_requests {
+            return Err(Stop::OutOfRequests);
+        }
+        let exchange = ask(asker);
+        self.received(exchange)
+    }
+
+    fn received(&mut self, exchange: Exchange) -> Result<Arc<Exchange>, Stop> {
+        if self.outside.stop.load(Relaxed) {
+            return Err(Stop::Asked);
+        }
+        let requests = self.requests();
+        (self.outside.progress)(Progress::Asked {
+            requests,
+            url: &exchange.url,
+        });
+        let exchange = Arc::new(exchange);
+        self.evidence.keep(&exchange);
+        Ok(exchange)
+    }
+
+    fn requests(&self) -> u32 {
+        self.asker.as_ref().map_or(0, Asker::asked)
     }
 
     /// Whether a check is to be made; nothing is asked for one that is not.
@@ -251,8 +290,8 @@ impl<'a> Run<'a> {
     /// What became of each check.
     pub(crate) fn finish(self) -> Finished {
         Finished {
+            requests: self.requests(),
             outcomes: self.outcomes,
-            requests: self.asker.asked(),
             facts: self.facts,
             evidence: self.evidence,
         }

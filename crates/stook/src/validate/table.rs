@@ -147,21 +147,55 @@ pub fn check(id: &str) -> Option<&'static Check> {
     all().find(|check| check.id == id)
 }
 
+/// The documents that sections are of, by the first word of their names.
+const DOCUMENTS: [(&str, &str); 14] = [
+    ("GR", "guidelines-repository.htm"),
+    ("GH", "guidelines-harvester.htm"),
+    ("GA", "guidelines-aggregator.htm"),
+    ("SR", "guidelines-static-repository.htm"),
+    ("GUIDELINES", "guidelines.htm"),
+    ("XSD", "OAI-PMH.xsd"),
+    ("oai-identifier", "guidelines-oai-identifier.htm"),
+    ("provenance", "guidelines-provenance.htm"),
+    ("rights", "guidelines-rights.htm"),
+    ("friends", "guidelines-friends.htm"),
+    ("branding", "guidelines-branding.htm"),
+    ("eprints", "guidelines-eprints.htm"),
+    ("gateway", "guidelines-gateway.htm"),
+    ("static-repository", "guidelines-static-repository.htm"),
+];
+
+/// How the specification names its sections in links; of others its beginning is shown.
+const ANCHORS: [(&str, &str); 13] = [
+    ("2.4", "UniqueIdentifier"),
+    ("2.5", "Record"),
+    ("2.5.1", "DeletedRecords"),
+    ("2.6", "Set"),
+    ("3.2", "XMLResponse"),
+    ("3.5", "FlowControl"),
+    ("3.6", "ErrorConditions"),
+    ("4.1", "GetRecord"),
+    ("4.2", "Identify"),
+    ("4.3", "ListIdentifiers"),
+    ("4.4", "ListMetadataFormats"),
+    ("4.5", "ListRecords"),
+    ("4.6", "ListSets"),
+];
+
 /// Where a section of the specification or of its guidelines is to be read.
 #[must_use]
 pub fn link(section: &str) -> Option<String> {
     const SITE: &str = "https://www.openarchives.org/OAI/2.0";
-    let (document, number) = match section.split_once(' ') {
-        Some(("GR", _)) => return Some(format!("{SITE}/guidelines-repository.htm")),
-        Some(("GH", _)) => return Some(format!("{SITE}/guidelines-harvester.htm")),
-        Some(("GA", _)) => return Some(format!("{SITE}/guidelines-aggregator.htm")),
-        Some(("SR", _)) => return Some(format!("{SITE}/guidelines-static-repository.htm")),
-        Some(_) => return None,
-        None => (format!("{SITE}/openarchivesprotocol.html"), section),
-    };
-    number
-        .starts_with(|first: char| first.is_ascii_digit())
-        .then_some(document)
+    let first = section.split([' ', ',']).next().unwrap_or_default();
+    if first.starts_with(|sign: char| sign.is_ascii_digit()) {
+        let anchor = ANCHORS.iter().find(|(number, _)| *number == first);
+        let anchor = anchor.map_or(String::new(), |(_, name)| format!("#{name}"));
+        return Some(format!(
+            "https://www.openarchives.org/OAI/openarchivesprotocol.html{anchor}"
+        ));
+    }
+    let (_, document) = DOCUMENTS.iter().find(|(name, _)| *name == first)?;
+    Some(format!("{SITE}/{document}"))
 }
 
 #[cfg(test)]
@@ -201,7 +235,12 @@ mod tests {
 
     #[test]
     fn sections_lead_to_the_specification() {
-        assert!(link("3.6").unwrap().ends_with("openarchivesprotocol.html"));
+        assert!(
+            link("3.6")
+                .unwrap()
+                .ends_with("openarchivesprotocol.html#ErrorConditions")
+        );
+        assert!(link("3.1.1, HTTP").unwrap().ends_with("openarchivesprotocol.html"));
         assert!(link("GR 5.3").unwrap().ends_with("guidelines-repository.htm"));
         assert_eq!(link("HTTP"), None);
     }

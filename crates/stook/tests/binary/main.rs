@@ -12,6 +12,7 @@ mod quality;
 mod sets;
 mod sources;
 mod sql;
+mod validate;
 mod watch;
 mod xslt;
 

@@ -254,3 +254,31 @@ fn metrics_count_what_happened() {
         assert_eq!(value(metrics, line), Some(expected), "{line}\n{metrics}");
     }
 }
+
+#[test]
+fn every_check_of_the_validator_has_a_page() {
+    let bench = Bench::at("2024-03-01T08:00:00Z");
+    let provider = bench.provider(plain_settings(3));
+    let server = Running::start(bench, vec![provider], Server::default());
+    for path in ["/checks/", "/checks/E", "/checks/E-3"] {
+        let page = server.get(path);
+        assert_eq!(page.status, 200, "{path}");
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(
+            page.header("content-security-policy")
+                .is_some_and(|policy| policy.contains("default-src 'none'"))
+        );
+        assert_balanced(page.text());
+    }
+    let moved = server.get("/checks");
+    assert_eq!((moved.status, moved.header("location")), (308, Some("checks/")));
+    for path in [
+        "/checks/E-99",
+        "/checks/e-3",
+        "/checks/../stook.toml",
+        "/checks/%2e%2e",
+        "/checks/E-3/",
+    ] {
+        assert_eq!(server.get(path).status, 404, "{path}");
+    }
+}

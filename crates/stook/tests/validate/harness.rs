@@ -17,6 +17,7 @@ pub struct Case {
     pub breaks: &'static str,
     /// Checks that cannot but be broken along with it.
     also: &'static [&'static str],
+    path: String,
     world: fn() -> World,
     script: Script,
     options: fn(&mut Options),
@@ -29,6 +30,7 @@ pub fn case(breaks: &'static str, bend: impl Fn(&Heard<'_>, &mut Given) + Send +
     Case {
         breaks,
         also: &[],
+        path: "/oai".to_owned(),
         world,
         script: Script::new().page_size(20),
         options: |_| {},
@@ -47,6 +49,12 @@ impl Case {
     /// Over another world.
     pub fn in_world(mut self, world: fn() -> World) -> Case {
         self.world = world;
+        self
+    }
+
+    /// At another path.
+    pub fn at(mut self, path: String) -> Case {
+        self.path = path;
         self
     }
 
@@ -70,7 +78,7 @@ impl Case {
 
     /// What the validator says wrongly, or fails to say; nothing if it is right.
     fn failure(self) -> Option<String> {
-        let endpoint = Endpoint::start_bent((self.world)(), self.script, self.bend).unwrap();
+        let endpoint = Endpoint::start_bent_at(&self.path, (self.world)(), self.script, self.bend).unwrap();
         let report = validated(&endpoint.url(), self.options);
         let found: BTreeSet<&str> = report
             .findings()

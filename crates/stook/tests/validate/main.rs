@@ -26,6 +26,7 @@ mod own;
 mod post;
 mod quality;
 mod records;
+mod report;
 mod set_members;
 mod sets;
 mod static_repository;

@@ -19,7 +19,7 @@ mod quality;
 mod records;
 mod set_members;
 mod sets;
-mod static_repository;
+pub(super) mod static_repository;
 mod transport;
 
 use super::exchange::Exchange;

@@ -1,8 +1,10 @@
 //! A report for programs.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::{Finding, Report, Status};
+use super::{Changes, Finding, Report, Status};
 use crate::validate::table::{self, Severity};
 
 /// The shape of the file: fields are added, never renamed.
@@ -17,6 +19,12 @@ struct Json<'a> {
     clean: bool,
     could_test: bool,
     ended_early: Option<&'a str>,
+    /// Checks that found something this bad and nothing worse.
+    broken: BTreeMap<&'static str, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<&'a Changes>,
     checks: Vec<JsonCheck<'a>>,
 }
 
@@ -72,6 +80,12 @@ pub fn to_json(report: &Report) -> String {
         clean: report.is_clean(),
         could_test: report.could_test,
         ended_early: report.ended_early.as_deref(),
+        broken: Severity::ALL
+            .into_iter()
+            .map(|severity| (severity.as_str(), report.broken(severity)))
+            .collect(),
+        evidence: report.evidence.as_ref().map(|folder| folder.display().to_string()),
+        changes: report.changes.as_ref(),
         checks: checks.collect(),
     };
     let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();

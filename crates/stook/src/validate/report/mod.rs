@@ -1,6 +1,9 @@
 //! What a run found, for people and for machines.
 
+mod earlier;
+mod html;
 mod json;
+mod junit;
 mod text;
 
 use std::collections::BTreeMap;
@@ -10,10 +13,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use super::evidence::Asked;
-use super::table::{self, Check, Severity};
+use super::table::{self, Check, Severity, When};
 
+pub use earlier::{Changes, Earlier};
+pub use html::to_html;
 pub use json::to_json;
-pub use text::to_text;
+pub use junit::to_junit;
+pub use text::{to_coloured_text, to_text};
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -108,6 +114,8 @@ pub struct Report {
     pub evidence_failure: Option<String>,
     /// Whether there was a repository to test at all.
     pub could_test: bool,
+    /// What changed since an earlier run, if there is one to compare with.
+    pub changes: Option<Changes>,
 }
 
 impl Report {
@@ -141,6 +149,60 @@ impl Report {
         let worst = |outcome: &Outcome| outcome.findings.iter().map(|finding| finding.severity).max();
         let outcomes = self.outcomes.values();
         outcomes.filter(|outcome| worst(outcome) == Some(severity)).count()
+    }
+
+    /// What was found of this severity, check by check in their order.
+    fn broken_checks(&self, severity: Severity) -> Vec<(&'static Check, Vec<&Finding>)> {
+        let checks = table::all().filter_map(|check| {
+            let findings = &self.outcomes.get(check.id.as_str())?.findings;
+            let of_it: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == severity).collect();
+            (!of_it.is_empty()).then_some((check, of_it))
+        });
+        checks.collect()
+    }
+
+    /// How many findings of a check are not told.
+    fn untold(&self, check: &Check) -> u64 {
+        self.outcomes.get(check.id.as_str()).map_or(0, |outcome| outcome.more)
+    }
+
+    /// Where the request and the answer of a finding were written.
+    fn evidence_of(&self, finding: &Finding) -> Option<PathBuf> {
+        let file = finding.asked.first()?.file.as_ref()?;
+        Some(self.evidence.as_ref()?.join(file))
+    }
+
+    /// Why a check was not made.
+    fn why_not_made(&self, check: &Check) -> String {
+        match check.when {
+            When::Never => "it takes more than asking; its page says what".to_owned(),
+            When::Deep => "it is made with --deep".to_owned(),
+            When::Hostile => "it is made with --hostile".to_owned(),
+            When::OpenAire => "it is made with --profile openaire".to_owned(),
+            When::Dini => "it is made with --profile dini".to_owned(),
+            When::Static => "it is about the file of a static repository".to_owned(),
+            When::Always if self.ended_early.is_some() => "the run ended before".to_owned(),
+            When::Always => "it was not asked for".to_owned(),
+        }
+    }
+
+    /// What was found in a sentence.
+    fn verdict(&self) -> String {
+        let counts: Vec<String> = Severity::ALL
+            .into_iter()
+            .filter(|severity| *severity > Severity::Info && self.broken(*severity) > 0)
+            .map(|severity| format!("{} {severity}", self.broken(severity)))
+            .collect();
+        let worth_knowing = match self.broken(Severity::Info) {
+            0 => String::new(),
+            count => format!(" {count} worth knowing."),
+        };
+        match (self.could_test, counts.is_empty()) {
+            (false, _) => "It could not be tested.".to_owned(),
+            (true, false) => format!("Broken: {}.{worth_knowing}", counts.join(", ")),
+            (true, true) if self.ended_early.is_some() => format!("Nothing is wrong so far.{worth_knowing}"),
+            (true, true) => format!("Nothing is wrong.{worth_knowing}"),
+        }
     }
 
     /// Whether nothing worth mending was found.
