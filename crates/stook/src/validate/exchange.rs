@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use super::document::Document;
+use super::document::{Document, Flaw};
 
 /// How something is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -157,6 +157,13 @@ impl Answer {
         let media_type = content_type.split(';').next().unwrap_or_default();
         media_type.trim().to_ascii_lowercase()
     }
+
+    /// Whether it is something else, and says so: a web page, JSON.
+    pub(crate) fn is_of_another_kind(&self) -> bool {
+        let media_type = self.media_type();
+        let is_xml = media_type.is_empty() || media_type.ends_with("xml") && media_type != "application/xhtml+xml";
+        !is_xml && !self.document.flaws.contains(&Flaw::Empty) && self.document.envelope().is_none()
+    }
 }
 
 /// Why there is no answer.
@@ -208,6 +215,14 @@ impl Exchange {
 
     pub(crate) fn document(&self) -> Option<&Document> {
         self.answer().map(|answer| &answer.document)
+    }
+
+    /// The answer, if it is one of the protocol or set out to be: no web page, no HTTP error, nothing that a server may
+    /// refuse.
+    pub(crate) fn protocol_answer(&self) -> Option<&Answer> {
+        let answer = self.answer().filter(|_| !self.question.may_be_refused)?;
+        let set_out = answer.status == 200 && !answer.is_of_another_kind();
+        (set_out || answer.document.envelope().is_some()).then_some(answer)
     }
 
     /// The errors of the protocol in it.

@@ -51,6 +51,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
     let mut run = Run::new(options, asker, evidence, outside);
     run.facts.base_url = base_url.clone();
     let stopped = run_all(&mut run).err();
+    checks::at_the_end(&mut run);
     let finished = run.finish();
     let identity = finished.facts.identity.as_ref();
     Ok(Report {
