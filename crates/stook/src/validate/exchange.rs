@@ -101,6 +101,11 @@ impl Question {
         arguments.find(|(given, _)| given == name).map(|(_, value)| value)
     }
 
+    /// Whether it asks for Identify and nothing else.
+    pub(crate) fn is_identify(&self) -> bool {
+        matches!(&self.arguments()[..], [(name, value)] if name == "verb" && value == "Identify")
+    }
+
     /// The verb, if there is one of the protocol.
     pub(crate) fn verb(&self) -> Option<stook_oai::Verb> {
         stook_oai::Verb::parse(&self.argument("verb")?)

@@ -70,8 +70,9 @@ fn gzip(run: &mut Run<'_>, plain: &Exchange) -> Result<Option<Arc<Exchange>>, St
             None => compare::same(plain, &exchange),
         },
     };
+    let holds = matches!(verdict, Verdict::Holds);
     run.judge("C-2", verdict);
-    Ok(Some(exchange))
+    Ok(holds.then_some(exchange))
 }
 
 /// Each coding that Identify announces.
@@ -118,7 +119,8 @@ fn is_same(one: &str, other: &str) -> bool {
 
 fn delivered_only(run: &mut Run<'_>, packed: Option<&Exchange>) {
     let verdict = match packed.map(|exchange| (exchange, coding(exchange))) {
-        None | Some((_, None)) => Verdict::Holds,
+        None => Verdict::not_applicable("compression does not work, as C-2 tells"),
+        Some((_, None)) => Verdict::Holds,
         Some((exchange, Some(coding))) => {
             let is_announced = announcements(run).iter().any(|announced| is_same(announced, &coding));
             Verdict::unless(!is_announced, || {

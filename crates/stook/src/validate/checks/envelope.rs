@@ -88,6 +88,9 @@ pub(super) fn every(run: &mut Run<'_>, exchange: &Exchange) {
 }
 
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
+    if run.wants("X-13") {
+        run.get("verb=GetRecord&identifier=really_wrong_id&metadataPrefix=oai_dc")?;
+    }
     request::special_characters(run)
 }
 
@@ -105,7 +108,7 @@ fn well_formed(exchange: &Exchange, document: &Document, run: &Run<'_>) -> Verdi
     let Some(answer) = exchange.answer().filter(|answer| beyond_limits(answer, run).is_none()) else {
         return Verdict::not_applicable("the answer was not read to its end");
     };
-    let is_identify = exchange.question.verb() == Some(Verb::Identify);
+    let is_identify = exchange.question.is_identify();
     let cut_off = lacks(answer);
     // H-12 tells of an Identify that is not whole.
     let came = match (cut_off, is_identify) {

@@ -253,9 +253,9 @@ fn security(exchange: &Exchange, run: &Run<'_>) -> Verdict {
 
 /// Of Identify: with less than the whole of it nothing can be tested. Other answers are judged by X-1.
 fn wholeness(exchange: &Exchange, run: &Run<'_>) -> Verdict {
-    let is_identify = exchange.question.verb() == Some(Verb::Identify);
+    let is_identify = exchange.question.is_identify();
     let Some(answer) = exchange.protocol_answer().filter(|_| is_identify) else {
-        return Verdict::not_applicable("there was no answer of the protocol");
+        return Verdict::not_applicable("there was no answer to Identify");
     };
     if beyond_limits(answer, run).is_some() {
         return Verdict::not_applicable("the answer was not read to its end");
