@@ -11,7 +11,7 @@ use crate::http::{Body, Incoming, Reply};
 pub struct Heard<'a> {
     /// Such as `GET`.
     pub method: &'a str,
-    /// The query as it was sent, or the form of a POST.
+    /// The query as it was sent; of a POST its form too.
     pub query: &'a str,
     headers: &'a [(String, String)],
 }
@@ -79,8 +79,11 @@ impl Given {
         self.body = bent.into_bytes();
     }
 
-    /// Answers with an error of the protocol instead, the envelope kept.
+    /// Answers with an error of the protocol instead, the envelope kept. Arguments that are called bad are not repeated.
     pub fn answer_error(&mut self, code: &str) {
+        if matches!(code, "badVerb" | "badArgument") {
+            self.replace_between("<request", ">", "");
+        }
         let text = self.text();
         let start = text.split_once("</request>").map(|(start, _)| start.to_owned());
         let Some(start) = start.or_else(|| text.split_once("/>").map(|(start, _)| start.to_owned())) else {
@@ -158,10 +161,15 @@ mod tests {
     #[test]
     fn an_answer_becomes_an_error() {
         let mut bent = given("<OAI-PMH><request verb=\"Identify\">http://x</request><Identify/></OAI-PMH>");
+        bent.answer_error("idDoesNotExist");
+        assert_eq!(
+            bent.text(),
+            "<OAI-PMH><request verb=\"Identify\">http://x</request><error code=\"idDoesNotExist\">Bent.</error></OAI-PMH>"
+        );
         bent.answer_error("badVerb");
         assert_eq!(
             bent.text(),
-            "<OAI-PMH><request verb=\"Identify\">http://x</request><error code=\"badVerb\">Bent.</error></OAI-PMH>"
+            "<OAI-PMH><request>http://x</request><error code=\"badVerb\">Bent.</error></OAI-PMH>"
         );
     }
 }

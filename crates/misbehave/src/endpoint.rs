@@ -9,7 +9,7 @@ use crate::asked::Asked;
 use crate::bend::{Bend, Given, Heard};
 use crate::deliveries::deliver;
 use crate::fault::Fault;
-use crate::http::{Incoming, Reply};
+use crate::http::{Body, Incoming, Reply};
 use crate::script::Script;
 use crate::server::{Answering, Server, Stop};
 use crate::source::{Doors, OWN_ARGUMENT, Source};
@@ -231,10 +231,14 @@ impl Answering for Sources {
             Some(source) => source.reply(incoming),
             None => Reply::html(404, "Not Found", "There is no repository at this path."),
         };
-        let reply = match &self.bend {
+        let mut reply = match &self.bend {
             Some(bend) => bend.apply(incoming, reply),
             None => reply,
         };
+        if incoming.method == "HEAD" {
+            // A client takes the next bytes for the next reply.
+            reply.body = Body::default();
+        }
         deliver(&reply, stream, stop)
     }
 }

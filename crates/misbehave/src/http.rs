@@ -16,7 +16,7 @@ const LONGEST_REQUEST: u64 = 1 << 20;
 pub(crate) struct Incoming {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// The query, or the form of a POST.
+    /// The query; of a POST its form too.
     pub(crate) query: String,
     pub(crate) headers: Vec<(String, String)>,
     /// Which of the server's addresses it came to.
@@ -48,7 +48,9 @@ impl Incoming {
         let (path, mut query) = split_target(words.next().unwrap_or_default());
         let headers: Vec<(String, String)> = lines.filter_map(|line| split_header(&line)).collect();
         if method == "POST" {
-            query = read_form(stream, &headers)?;
+            let form = read_form(stream, &headers)?;
+            let both = !query.is_empty() && !form.is_empty();
+            query = [query.as_str(), if both { "&" } else { "" }, &form].concat();
         }
         Ok(Some(Self {
             method,

@@ -36,6 +36,8 @@ pub struct Checker {
     /// Elements that are open inside one where anything may stand.
     free: usize,
     ids: HashSet<String>,
+    /// The model of the root, if it is not to be found by its name.
+    model: Option<&'static Model>,
 }
 
 /// An element that has begun.
@@ -51,6 +53,15 @@ struct Open {
 }
 
 impl Checker {
+    /// Holds a document to a model, whether or not that is one of records. Another root is left alone.
+    #[must_use]
+    pub fn of(model: &'static Model) -> Checker {
+        Checker {
+            model: Some(model),
+            ..Checker::default()
+        }
+    }
+
     /// An element begins.
     ///
     /// # Errors
@@ -63,7 +74,7 @@ impl Checker {
         let inside = self.open.last().map_or(&Inside::Records, |parent| &parent.kind.inside);
         match inside {
             Inside::Anything => self.free = 1,
-            Inside::Records => match of_root(seen.namespace, seen.local) {
+            Inside::Records => match self.model_of_root(seen) {
                 Some(model) => self.enter(model, &model.root, seen)?,
                 None => self.free = 1,
             },
@@ -71,6 +82,13 @@ impl Checker {
             Inside::Elements | Inside::Mixed => self.child(seen)?,
         }
         Ok(())
+    }
+
+    fn model_of_root(&self, seen: &Seen<'_, '_>) -> Option<&'static Model> {
+        match self.model.filter(|_| self.open.is_empty()) {
+            Some(model) => Some(model).filter(|model| model.root.name.is(seen.namespace, seen.local)),
+            None => of_root(seen.namespace, seen.local),
+        }
     }
 
     /// Text as it is written.

@@ -68,6 +68,14 @@ pub const FORMS: &[Form] = &[
         },
     },
     Form {
+        name: "non_negative_integer",
+        told: "a whole number such as 0 or 12",
+        examples: ("0", "-1"),
+        fits: |value| {
+            is_integer(value) && (!trim(value).starts_with('-') || trim(value).trim_matches(['-', '0']).is_empty())
+        },
+    },
+    Form {
         name: "longitude",
         told: "degrees from -180 to 180 such as 19.85",
         examples: ("-180.0", "181"),
@@ -97,6 +105,39 @@ pub const FORMS: &[Form] = &[
         told: "a date such as 2024, 2024-05, 2024-05-31 or 2024-05-31T09:30:00Z",
         examples: ("2024-02-29T24:00:00+02:00", "2023-02-29"),
         fits: |value| is_w3cdtf(trim(value)),
+    },
+    Form {
+        name: "date_time",
+        told: "a day and a time such as 2024-05-31T09:30:00Z",
+        examples: ("2024-05-31T09:30:00Z", "2024-05-31"),
+        fits: |value| value.contains('T') && is_w3cdtf(trim(value)),
+    },
+    Form {
+        name: "utc_datetime",
+        told: "a day such as 2024-05-31, or a time such as 2024-05-31T09:30:00Z",
+        examples: ("2024-05-31", "2024-05-31T09:30:00+02:00"),
+        fits: |value| match trim(value) {
+            value if value.contains('T') => value.ends_with('Z') && is_w3cdtf(value),
+            value => value.len() >= 10 && is_w3cdtf(value),
+        },
+    },
+    Form {
+        name: "metadata_prefix",
+        told: "letters, digits and - _ . ! ~ * ' ( ) only",
+        examples: ("oai_dc", "oai dc"),
+        fits: is_unreserved,
+    },
+    Form {
+        name: "set_spec",
+        told: "parts with a colon between, of letters, digits and - _ . ! ~ * ' ( ) only",
+        examples: ("a:b", "a::b"),
+        fits: |value| value.split(':').all(is_unreserved),
+    },
+    Form {
+        name: "email",
+        told: "an address such as admin@example.org",
+        examples: ("admin@example.org", "admin@localhost"),
+        fits: is_email,
     },
     Form {
         name: "quoted",
@@ -159,6 +200,25 @@ fn is_integer(value: &str) -> bool {
     let digits = trim(value).trim_start_matches(['+', '-']);
     let signs = trim(value).len() - digits.len();
     signs <= 1 && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The characters that a URI takes everywhere (RFC 2396, §2.3).
+fn is_unreserved(value: &str) -> bool {
+    let is_one = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte);
+    !value.is_empty() && value.bytes().all(is_one)
+}
+
+/// Something, an at sign, and a dot between two other things; no blanks.
+fn is_email(value: &str) -> bool {
+    // Every at sign may be the one; behind the first that has something before it, the most is left.
+    let host = value
+        .char_indices()
+        .find(|(at, sign)| *at > 0 && *sign == '@')
+        .map_or("", |(at, _)| &value[at + 1..]);
+    let has_dot = host
+        .char_indices()
+        .any(|(at, sign)| sign == '.' && at > 0 && at + 1 < host.len());
+    has_dot && !value.contains([' ', '\t', '\r', '\n'])
 }
 
 /// In the precision of the schema's numbers, so that 180.000001 is 180 here as there.

@@ -7,6 +7,7 @@
 
 mod breach;
 mod check;
+mod document;
 pub mod form;
 mod hint;
 mod read;
@@ -17,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use breach::{Breach, Wrong};
 pub use check::{Checker, Seen};
+pub use document::first_breach;
 pub use form::Form;
 
 /// What records of one format may hold.
@@ -143,6 +145,14 @@ pub fn all() -> &'static [Model] {
         TEXTS.iter().map(read).collect()
     });
     &ALL
+}
+
+/// The model of whole answers of the protocol, which are no records: none of [`all`].
+#[must_use]
+pub fn of_answers() -> &'static Model {
+    static ANSWERS: LazyLock<Model> =
+        LazyLock::new(|| Model::read(include_str!("oai_pmh.model")).expect("every model is tested"));
+    &ANSWERS
 }
 
 /// The model of records with this root.

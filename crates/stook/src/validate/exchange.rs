@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use super::document::Document;
+use super::document::{Document, Flaw};
 
 /// How something is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -101,6 +101,11 @@ impl Question {
         arguments.find(|(given, _)| given == name).map(|(_, value)| value)
     }
 
+    /// Whether it asks for Identify and nothing else.
+    pub(crate) fn is_identify(&self) -> bool {
+        matches!(&self.arguments()[..], [(name, value)] if name == "verb" && value == "Identify")
+    }
+
     /// The verb, if there is one of the protocol.
     pub(crate) fn verb(&self) -> Option<stook_oai::Verb> {
         stook_oai::Verb::parse(&self.argument("verb")?)
@@ -157,6 +162,13 @@ impl Answer {
         let media_type = content_type.split(';').next().unwrap_or_default();
         media_type.trim().to_ascii_lowercase()
     }
+
+    /// Whether it is something else, and says so: a web page, JSON.
+    pub(crate) fn is_of_another_kind(&self) -> bool {
+        let media_type = self.media_type();
+        let is_xml = media_type.is_empty() || media_type.ends_with("xml") && media_type != "application/xhtml+xml";
+        !is_xml && !self.document.flaws.contains(&Flaw::Empty) && self.document.envelope().is_none()
+    }
 }
 
 /// Why there is no answer.
@@ -208,6 +220,14 @@ impl Exchange {
 
     pub(crate) fn document(&self) -> Option<&Document> {
         self.answer().map(|answer| &answer.document)
+    }
+
+    /// The answer, if it is one of the protocol or set out to be: no web page, no HTTP error, nothing that a server may
+    /// refuse.
+    pub(crate) fn protocol_answer(&self) -> Option<&Answer> {
+        let answer = self.answer().filter(|_| !self.question.may_be_refused)?;
+        let set_out = answer.status == 200 && !answer.is_of_another_kind();
+        (set_out || answer.document.envelope().is_some()).then_some(answer)
     }
 
     /// The errors of the protocol in it.

@@ -117,8 +117,11 @@ impl Facts {
         let Some(answer) = exchange.answer() else {
             return;
         };
-        let verb = exchange.question.verb().map_or("", Verb::as_str);
-        self.times.entry(verb).or_default().push(answer.took);
+        // What is odd may take longer.
+        if !exchange.question.may_be_refused {
+            let verb = exchange.question.verb().map_or("", Verb::as_str);
+            self.times.entry(verb).or_default().push(answer.took);
+        }
         let document = &answer.document;
         let response_date = document.response_date().unwrap_or_default();
         for header in document.headers() {

@@ -64,6 +64,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
             run_all(&mut run).err()
         }
     };
+    checks::at_the_end(&mut run);
     Ok(begun.report(base_url, run, stopped))
 }
 

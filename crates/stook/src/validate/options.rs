@@ -69,7 +69,7 @@ impl Options {
     /// Whether a check is to be made.
     #[must_use]
     pub fn wants(&self, check: &Check) -> bool {
-        let named = |names: &[String]| names.iter().any(|name| is_of(check, name));
+        let named = |names: &[String]| names.iter().any(|name| table::is_of(&check.id, name));
         let time = match check.when {
             When::Always | When::Static => true,
             When::Deep => self.deep,
@@ -87,7 +87,7 @@ impl Options {
     /// The name, and what to try.
     pub fn check_names(&self) -> Result<()> {
         for name in self.only.iter().chain(&self.skip) {
-            if !table::all().any(|check| is_of(check, name)) {
+            if !table::all().any(|check| table::is_of(&check.id, name)) {
                 let families: Vec<&str> = table::families().iter().map(|family| family.letters.as_str()).collect();
                 bail!(
                     "there is no check or family {name:?}\nTry: a check such as H-1, or a family: {}",
@@ -98,13 +98,6 @@ impl Options {
         Ok(())
     }
 }
-
-/// Whether a name means a check: its own, or that of its family.
-fn is_of(check: &Check, name: &str) -> bool {
-    let family = check.id.split('-').next().unwrap_or_default();
-    check.id.eq_ignore_ascii_case(name) || family.eq_ignore_ascii_case(name)
-}
-
 /// Whom a run tells, and who may stop it.
 pub struct Outside<'a> {
     /// Hears what happens.

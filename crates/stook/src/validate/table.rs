@@ -147,6 +147,12 @@ pub fn check(id: &str) -> Option<&'static Check> {
     all().find(|check| check.id == id)
 }
 
+/// Whether a name means a check: its own, or that of its family.
+pub(super) fn is_of(id: &str, name: &str) -> bool {
+    let family = id.split('-').next().unwrap_or_default();
+    id.eq_ignore_ascii_case(name) || family.eq_ignore_ascii_case(name)
+}
+
 /// The documents that sections are of, by the first word of their names.
 const DOCUMENTS: [(&str, &str); 14] = [
     ("GR", "guidelines-repository.htm"),

@@ -1,6 +1,7 @@
 //! The checks, one family per file. Beside each file stands its table of texts.
 
 mod aggregator;
+mod compare;
 mod compression;
 mod containers;
 mod datestamps;
@@ -91,4 +92,10 @@ pub(super) fn every_answer(run: &mut Run<'_>, exchange: &Exchange) {
     for every in EVERY {
         every(run, exchange);
     }
+}
+
+/// Judges what only the whole run can tell, also of one that ended early.
+pub(super) fn at_the_end(run: &mut Run<'_>) {
+    transport::at_the_end(run);
+    run.judge_what_waits();
 }

@@ -55,6 +55,13 @@ impl Document {
         children.find(|element| &*element.namespace == OAI && stook_oai::Verb::parse(element.local()).is_some())
     }
 
+    /// What a harvester would store: the parts of the payload as they are written, apart from its token.
+    pub(crate) fn parts(&self) -> Option<Vec<&str>> {
+        let parts = self.payload()?.elements();
+        let stored = parts.filter(|part| part.local() != "resumptionToken");
+        Some(stored.map(|part| self.written(part)).collect())
+    }
+
     /// The records of ListRecords and GetRecord.
     pub(crate) fn records(&self) -> impl Iterator<Item = &Element> {
         self.payload().into_iter().flat_map(|payload| payload.named("record"))

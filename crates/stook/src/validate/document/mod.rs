@@ -101,7 +101,12 @@ impl Document {
 
     /// The line on which an element begins.
     pub(crate) fn line(&self, element: &Element) -> usize {
-        line_of(&self.text, element.span.start)
+        self.line_at(element.span.start)
+    }
+
+    /// The line of a byte of the text.
+    pub(crate) fn line_at(&self, offset: usize) -> usize {
+        line_of(&self.text, offset)
     }
 
     /// An element as it is written.
