@@ -50,6 +50,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
     let evidence = Evidence::new(options.evidence.as_deref());
     let mut run = Run::new(options, asker, evidence, outside);
     run.facts.base_url = base_url.clone();
+    run.facts.earlier = options.earlier.as_deref().map(report::seen_in).transpose()?;
     let stopped = run_all(&mut run).err();
     let finished = run.finish();
     let identity = finished.facts.identity.as_ref();
@@ -59,6 +60,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
         began,
         took: started.elapsed(),
         requests: finished.requests,
+        seen: finished.facts.seen(),
         outcomes: finished.outcomes,
         ended_early: stopped.map(|stop| match stop {
             Stop::Fatal(reason) => reason,
@@ -79,7 +81,8 @@ fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
         check(run)?;
         run.end_of_family()?;
     }
-    Ok(())
+    checks::last(run)?;
+    run.end_of_family()
 }
 
 fn now() -> String {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Finding, Report, Status};
+use super::{Finding, Report, SeenIdentifier, Status};
 use crate::validate::table::{self, Severity};
 
 /// The shape of the file: fields are added, never renamed.
@@ -18,6 +18,7 @@ struct Json<'a> {
     could_test: bool,
     ended_early: Option<&'a str>,
     checks: Vec<JsonCheck<'a>>,
+    seen: &'a [SeenIdentifier],
 }
 
 #[derive(Serialize)]
@@ -73,6 +74,7 @@ pub fn to_json(report: &Report) -> String {
         could_test: report.could_test,
         ended_early: report.ended_early.as_deref(),
         checks: checks.collect(),
+        seen: &report.seen,
     };
     let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
     text.push('\n');

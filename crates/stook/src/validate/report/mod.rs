@@ -1,6 +1,7 @@
 //! What a run found, for people and for machines.
 
 mod json;
+mod seen;
 mod text;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ pub use super::evidence::Asked;
 use super::table::{self, Check, Severity};
 
 pub use json::to_json;
+pub(crate) use seen::seen_in;
+pub use seen::{MOST_SEEN, SeenIdentifier};
 pub use text::to_text;
 
 /// Something that is wrong.
@@ -98,6 +101,8 @@ pub struct Report {
     pub took: Duration,
     /// Requests sent.
     pub requests: u32,
+    /// Some of the records it met, for a later run to ask after.
+    pub seen: Vec<SeenIdentifier>,
     /// What became of each check.
     pub outcomes: BTreeMap<&'static str, Outcome>,
     /// Why the run ended before its end, if it did.
