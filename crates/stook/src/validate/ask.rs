@@ -121,6 +121,15 @@ impl<'a> Asker<'a> {
         }
     }
 
+    /// Fetches something that the repository refers to, wherever that is, within the same limits.
+    pub(crate) fn fetch(&mut self, url: &str) -> Result<Answer, NoAnswer> {
+        let url = Url::parse(url).map_err(|error| NoAnswer::Failed(format!("{url:?} is no URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(NoAnswer::Failed(format!("{url} is no web address")));
+        }
+        self.follow(&Question::get(""), url, &mut Vec::new())
+    }
+
     fn url_of(&self, question: &Question) -> Url {
         let mut url = self.base.clone();
         let own = url.query().unwrap_or_default().to_owned();

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::ask::Asker;
 use super::checks;
 use super::evidence::Evidence;
-use super::exchange::{Exchange, Question};
+use super::exchange::{Answer, Exchange, NoAnswer, Question};
 use super::facts::Facts;
 use super::options::{Options, Outside, Progress};
 use super::report::{Finding, Outcome};
@@ -47,6 +47,10 @@ impl Verdict {
             true => Verdict::Broken(vec![found()]),
             false => Verdict::Holds,
         }
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self, Verdict::Broken(_))
     }
 
     pub(crate) fn not_applicable(why: impl Into<String>) -> Verdict {
@@ -179,6 +183,20 @@ impl<'a> Run<'a> {
             Some(reason) => Err(Stop::Fatal(reason)),
             None => Ok(exchange),
         }
+    }
+
+    /// Fetches something that the repository refers to. It is no answer of the repository, and not judged as one.
+    pub(crate) fn fetch(&mut self, url: &str) -> Result<Result<Answer, NoAnswer>, Stop> {
+        if self.asker.asked() >= self.options.most_requests {
+            return Err(Stop::OutOfRequests);
+        }
+        let answer = self.asker.fetch(url);
+        if self.outside.stop.load(Relaxed) {
+            return Err(Stop::Asked);
+        }
+        let requests = self.asker.asked();
+        (self.outside.progress)(Progress::Asked { requests, url });
+        Ok(answer)
     }
 
     /// Whether a check is to be made; nothing is asked for one that is not.
