@@ -187,9 +187,11 @@ fn judge_item(exchange: &Exchange, facts: &Facts) -> Verdict {
     if !own.iter().any(|prefix| prefix == "oai_dc") {
         found.push(Found::new("no oai_dc, in which the record is listed").on(exchange));
     }
+    // That the repository does not list oai_dc is told as that.
+    let is_unknown = |prefix: &&String| *prefix != "oai_dc" && facts.format(prefix).is_none();
     let unknown = own
         .iter()
-        .filter(|prefix| !facts.formats.is_empty() && facts.format(prefix).is_none());
+        .filter(|prefix| !facts.formats.is_empty() && is_unknown(prefix));
     found.extend(unknown.map(|prefix| {
         let came = format!("{}, which the repository does not list", Excerpt(prefix));
         Found::new(came).on(exchange)

@@ -359,6 +359,9 @@ fn earliest_seen(facts: &Facts) -> Result<(Datestamp, Datestamp, &str, u32), Ver
     let stamps = facts.headers.iter();
     let read = stamps.filter_map(|seen| Some((read_datestamp(&seen.header.datestamp)?, seen)));
     match read.min_by_key(|(datestamp, _)| *datestamp) {
+        Some((_, seen)) if Some(told) > read_datestamp(&seen.response_date) => Err(Verdict::not_applicable(
+            "the earliestDatestamp lies ahead, which another check tells",
+        )),
         Some((datestamp, seen)) => Ok((told, datestamp, &seen.header.datestamp, seen.exchange)),
         None => Err(Verdict::not_applicable("no datestamp was seen")),
     }

@@ -87,6 +87,11 @@ fn has_records(exchange: &Exchange) -> Verdict {
     })
 }
 
+/// Whether there should be no metadata; what is there all the same is told as that.
+fn is_deleted(record: &Element) -> bool {
+    record.child("header").is_some_and(|header| Header::of(header).deleted)
+}
+
 /// The identifier of a record, for people.
 fn name_of(record: &Element) -> String {
     let header = record.child("header").map(Header::of);
@@ -138,7 +143,6 @@ fn have_metadata(exchange: &Exchange, document: &Document, facts: &Facts) -> Ver
     if fill(SAMPLE, facts).is_ok_and(|sample| sample == exchange.question.query) {
         return Verdict::not_applicable("no record that is not deleted was seen");
     }
-    let is_deleted = |record: &&Element| record.child("header").is_some_and(|header| Header::of(header).deleted);
     let bare = document
         .records()
         .filter(|record| !is_deleted(record) && record.child("metadata").is_none());

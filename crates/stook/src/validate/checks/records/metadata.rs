@@ -7,7 +7,7 @@ use stook_oai::Excerpt;
 
 use super::super::containers::schema_locations;
 use super::super::formats::is_secure_form;
-use super::name_of;
+use super::{is_deleted, name_of};
 use crate::validate::document::{Document, Element};
 use crate::validate::exchange::Exchange;
 use crate::validate::facts;
@@ -81,7 +81,7 @@ pub(super) fn every(run: &mut Run<'_>, exchange: &Exchange, document: &Document)
     };
     for (id, check) in CHECKS {
         let (mut any, mut found) = (false, Vec::new());
-        for record in document.records() {
+        for record in document.records().filter(|record| !is_deleted(record)) {
             for metadata in record.named("metadata") {
                 let seen = Metadata {
                     document,
