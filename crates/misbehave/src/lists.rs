@@ -142,6 +142,9 @@ fn first(turn: &mut Turn<'_>, verb: Verb, selection: Selection) -> Result<List, 
             "There is no such format.",
         ));
     }
+    if selection.set.is_some() && crate::selection::sets(turn).is_empty() {
+        return Err(Trouble::error(ErrorCode::NoSetHierarchy, "There are no sets."));
+    }
     turn.slow |= turn.has(Fault::ManySlowSets) && selection.set.is_some();
     if selection.is_void(turn) {
         return Err(Trouble::nothing());

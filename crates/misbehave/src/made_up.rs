@@ -37,6 +37,11 @@ const OAI_DC_START: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.or
     xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ \
     http://www.openarchives.org/OAI/2.0/oai_dc.xsd\">";
 
+const MODS_START: &str = "<mods xmlns=\"http://www.loc.gov/mods/v3\" \
+    xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" version=\"3.8\" \
+    xsi:schemaLocation=\"http://www.loc.gov/mods/v3 \
+    http://www.loc.gov/standards/mods/v3/mods-3-8.xsd\"><titleInfo>";
+
 struct Language {
     code: &'static str,
     words: &'static [&'static str],
@@ -139,7 +144,7 @@ fn oai_dc(title: &str, creator: &str, language: &Language, number: u64, dice: &m
 }
 
 fn mods(title: &str, creator: &str) -> String {
-    let mut out = b"<mods xmlns=\"http://www.loc.gov/mods/v3\" version=\"3.8\"><titleInfo>".to_vec();
+    let mut out = MODS_START.as_bytes().to_vec();
     xml::push_element(&mut out, "title", title);
     out.extend_from_slice(b"</titleInfo><name>");
     xml::push_element(&mut out, "namePart", creator);

@@ -34,5 +34,5 @@ pub mod sets;
 pub use dublin_core::{DublinCore, Element, InvalidLanguage, Language, Statement};
 pub use fault::{Fault, Problem};
 pub use format::{Format, Formats, Root, well_known};
-pub use fragment::{check, check_about, check_within};
+pub use fragment::{check, check_about, check_container, check_within};
 pub use namespaces::Namespaces;

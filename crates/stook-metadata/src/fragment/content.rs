@@ -32,6 +32,8 @@ pub(super) enum Content<'c> {
     Marc(&'c Format, Marc),
     /// An about container.
     About,
+    /// What stands in a description or an about container, held to its model if it has one.
+    Container(RefCell<Checker>),
 }
 
 /// An element as the rules see it.
@@ -79,6 +81,7 @@ impl<'c> Content<'c> {
                 Err(Problem::NoNamespace(short(node.name)))
             }
             (Self::About, _) => Ok(()),
+            (Self::Container(checker), _) => checker.borrow_mut().start(&seen(node)).map_err(Problem::Content),
         }
     }
 
@@ -89,7 +92,9 @@ impl<'c> Content<'c> {
                 Err(Problem::TextBetweenElements)
             }
             Self::Marc(_, marc) => marc.text(raw, depth),
-            Self::Record(_, checker) => checker.borrow_mut().text(raw).map_err(Problem::Content),
+            Self::Record(_, checker) | Self::Container(checker) => {
+                checker.borrow_mut().text(raw).map_err(Problem::Content)
+            }
             _ => Ok(()),
         }
     }
@@ -98,7 +103,7 @@ impl<'c> Content<'c> {
     pub(super) fn end(&self, depth: usize) -> Result<(), Problem> {
         match self {
             Self::Marc(_, marc) => marc.end(depth),
-            Self::Record(_, checker) => checker.borrow_mut().end().map_err(Problem::Content),
+            Self::Record(_, checker) | Self::Container(checker) => checker.borrow_mut().end().map_err(Problem::Content),
             _ => Ok(()),
         }
     }

@@ -76,5 +76,23 @@ pub fn check_about(xml: &str, around: &Namespaces) -> Result<String, Fault> {
     Ok(root::stand_alone(xml, &walked, around, None))
 }
 
+/// Holds what stands in a description or an about container to its [model](crate::model::containers), if it has one.
+///
+/// ```
+/// use stook_metadata::{Namespaces, check_container};
+///
+/// let friends = "<friends xmlns='http://www.openarchives.org/OAI/2.0/friends/'><url/></friends>";
+/// let fault = check_container(friends, &Namespaces::none()).unwrap_err();
+/// assert!(fault.to_string().starts_with("friends/url is not an element of friends"));
+/// ```
+///
+/// # Errors
+///
+/// Not well-formed, or not what the model says.
+pub fn check_container(xml: &str, around: &Namespaces) -> Result<(), Fault> {
+    let walk = Walk::new(xml, around, Content::Container(std::cell::RefCell::default()));
+    walk.finish().map(drop)
+}
+
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //!
 //! Each takes what the type of XML Schema takes that the formats use for it, as libxml2 does where the two differ.
 
+use stook_oai::OaiNamespace;
+
 /// A form of values, how models name it and how people say it.
 #[derive(Debug)]
 pub struct Form {
@@ -171,6 +173,42 @@ pub const FORMS: &[Form] = &[
         examples: ("a", "A"),
         fits: |value| matches!(value.as_bytes(), [b'0'..=b'9' | b'a'..=b'z']),
     },
+    Form {
+        name: "day_or_second",
+        told: "a date such as 2024-05-31 or 2024-05-31T09:30:00Z",
+        examples: ("2024-05-31T09:30:00Z", "2024-05"),
+        // A day has three parts, a month has two.
+        fits: |value| is_w3cdtf(trim(value)) && trim(value).trim_start_matches('-').split('-').count() > 2,
+    },
+    Form {
+        name: "oai_namespace",
+        told: "a domain name such as example.org",
+        examples: ("example.org", "example"),
+        fits: |value| OaiNamespace::parse(value).is_ok(),
+    },
+    Form {
+        name: "oai_identifier",
+        told: "an identifier such as oai:example.org:map-1",
+        examples: ("oai:example.org:a/1%3C", "oai:example.org:"),
+        fits: is_oai_identifier,
+    },
+    Form {
+        name: "email",
+        told: "an address such as oai@example.org",
+        examples: ("oai@example.org", "oai@localhost"),
+        fits: stook_oai::admin_email_is_valid,
+    },
+    Form {
+        name: "stylesheet_type",
+        told: "a media type in small letters such as text/css",
+        examples: ("text/css", "text/x-css"),
+        fits: |value| {
+            let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+            value
+                .split_once('/')
+                .is_some_and(|(first, second)| is_word(first) && is_word(second))
+        },
+    },
 ];
 
 /// The form whose values must differ within a record.
@@ -189,6 +227,14 @@ fn is_language(value: &str) -> bool {
         .next()
         .is_some_and(|first| is_part(first, u8::is_ascii_alphabetic))
         && parts.all(|part| is_part(part, u8::is_ascii_alphanumeric))
+}
+
+fn is_oai_identifier(value: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte);
+    let parts = value.strip_prefix("oai:").and_then(|rest| rest.split_once(':'));
+    parts.is_some_and(|(namespace, local)| {
+        OaiNamespace::parse(namespace).is_ok() && !local.is_empty() && local.bytes().all(is_allowed)
+    })
 }
 
 /// A name without a colon, as identifiers inside a document are.

@@ -137,13 +137,22 @@ const TEXTS: &[&str] = &[
     include_str!("rfc1807.model"),
 ];
 
-/// The models there are.
+/// What the guidelines put into descriptions and about containers.
+const CONTAINER_TEXTS: &[&str] = &[
+    include_str!("containers/branding.model"),
+    include_str!("containers/eprints.model"),
+    include_str!("containers/friends.model"),
+    include_str!("containers/gateway.model"),
+    include_str!("containers/oai_identifier.model"),
+    include_str!("containers/provenance.model"),
+    include_str!("containers/rights.model"),
+    include_str!("containers/rights_manifest.model"),
+];
+
+/// The models of records there are.
 #[must_use]
 pub fn all() -> &'static [Model] {
-    static ALL: LazyLock<Vec<Model>> = LazyLock::new(|| {
-        let read = |text: &&str| Model::read(text).expect("every model is tested");
-        TEXTS.iter().map(read).collect()
-    });
+    static ALL: LazyLock<Vec<Model>> = LazyLock::new(|| read_all(TEXTS));
     &ALL
 }
 
@@ -155,8 +164,21 @@ pub fn of_answers() -> &'static Model {
     &ANSWERS
 }
 
-/// The model of records with this root.
+/// The models of what stands in descriptions and about containers.
+#[must_use]
+pub fn containers() -> &'static [Model] {
+    static ALL: LazyLock<Vec<Model>> = LazyLock::new(|| read_all(CONTAINER_TEXTS));
+    &ALL
+}
+
+fn read_all(texts: &[&str]) -> Vec<Model> {
+    let read = |text: &&str| Model::read(text).expect("every model is tested");
+    texts.iter().map(read).collect()
+}
+
+/// The model of records or containers with this root.
 #[must_use]
 pub fn of_root(namespace: &str, local: &str) -> Option<&'static Model> {
-    all().iter().find(|model| model.root.name.is(namespace, local))
+    let mut models = all().iter().chain(containers());
+    models.find(|model| model.root.name.is(namespace, local))
 }

@@ -392,3 +392,64 @@ fn deep_places_are_cut_and_endless_names_too() {
     let message = refused(mods(&format!("<titleInfo type='{long}' {long}='{long}'/>")));
     assert!(message.len() < 500, "{message}");
 }
+
+#[test]
+fn containers_are_held_to_their_models() {
+    let container = |xml: &str| {
+        let checked = crate::check_container(xml, &crate::Namespaces::none());
+        checked.map_err(|fault| fault.problem.to_string())
+    };
+    let origin = |attributes: &str, inside: &str| {
+        format!(
+            "<provenance xmlns='http://www.openarchives.org/OAI/2.0/provenance'><originDescription {attributes}>\
+             <baseURL>http://example.org/oai</baseURL><identifier>oai:example.org:1</identifier>\
+             <datestamp>2024-05-31</datestamp><metadataNamespace>urn:x</metadataNamespace>{inside}\
+             </originDescription></provenance>"
+        )
+    };
+    let right = "harvestDate='2024-06-01T00:00:00Z' altered='true'";
+    assert_eq!(container(&origin(right, "")), Ok(()));
+    for (attributes, inside, message) in [
+        (
+            "altered='true'",
+            "",
+            "provenance/originDescription@harvestDate is missing",
+        ),
+        (
+            "harvestDate='2024-06' altered='1'",
+            "",
+            "provenance/originDescription@harvestDate is \"2024-06\"; write a date such as 2024-05-31 or \
+             2024-05-31T09:30:00Z",
+        ),
+        (
+            right,
+            "<originDescription/>",
+            "provenance/originDescription/originDescription@harvestDate is missing",
+        ),
+    ] {
+        assert_eq!(refused(container(&origin(attributes, inside))), message);
+    }
+    let identifier = |namespace: &str| {
+        container(&format!(
+            "<oai-identifier xmlns='http://www.openarchives.org/OAI/2.0/oai-identifier'><scheme>oai</scheme>\
+             <repositoryIdentifier>{namespace}</repositoryIdentifier><delimiter>:</delimiter>\
+             <sampleIdentifier>oai:example.org:1</sampleIdentifier></oai-identifier>"
+        ))
+    };
+    assert_eq!(identifier("example.org"), Ok(()));
+    assert_eq!(
+        refused(identifier("example")),
+        "oai-identifier/repositoryIdentifier is \"example\"; write a domain name such as example.org"
+    );
+    let rights = "xmlns='http://www.openarchives.org/OAI/2.0/rights/'";
+    assert_eq!(
+        refused(container(&format!("<rights {rights}/>"))),
+        "rights is empty; put one of these inside, or leave it out: rightsReference, rightsDefinition"
+    );
+    assert_eq!(
+        container(&format!("<rights {rights}><rightsReference ref='urn:x'/></rights>")),
+        Ok(())
+    );
+    // What nobody knows is nobody's business.
+    assert_eq!(container("<x xmlns='urn:x'><y/></x>"), Ok(()));
+}

@@ -6,6 +6,7 @@ use stook_oai::{Datestamp, Granularity, UtcDatetime, Verb};
 
 use super::document::{Document, Element, Header};
 use super::exchange::Exchange;
+use super::report::{MOST_SEEN, SeenIdentifier};
 
 /// So many headers are remembered; a default run sees far fewer.
 const MOST_HEADERS: usize = 20_000;
@@ -35,6 +36,8 @@ pub(crate) struct Facts {
     pub(crate) headers: Vec<Seen>,
     /// Some records with their metadata.
     pub(crate) records: Vec<SeenRecord>,
+    /// What an earlier run met, if there was one to compare with.
+    pub(crate) earlier: Option<Vec<SeenIdentifier>>,
     /// How long answers took, by verb.
     pub(crate) times: HashMap<&'static str, Vec<std::time::Duration>>,
     known_records: HashSet<(String, String)>,
@@ -110,6 +113,21 @@ impl Facts {
 
     pub(crate) fn format(&self, prefix: &str) -> Option<&Format> {
         self.formats.iter().find(|format| format.prefix == prefix)
+    }
+
+    /// Some of the records that were met, each once.
+    pub(crate) fn seen(&self) -> Vec<SeenIdentifier> {
+        let mut met = HashSet::new();
+        let headers = self.headers.iter().map(|seen| &seen.header);
+        headers
+            .filter(|header| !header.identifier.is_empty() && met.insert(&header.identifier))
+            .take(MOST_SEEN)
+            .map(|header| SeenIdentifier {
+                identifier: header.identifier.clone(),
+                datestamp: header.datestamp.clone(),
+                deleted: header.deleted,
+            })
+            .collect()
     }
 
     /// Takes what an answer tells, whatever it was asked for.

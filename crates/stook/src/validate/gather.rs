@@ -1,16 +1,18 @@
 //! The first requests of a run: what there is to ask for. Nothing is judged here; the families ask the same again and
 //! get the answers that are kept.
 
-use stook_oai::{ErrorCode, Granularity};
+use std::sync::Arc;
+
+use stook_oai::{ErrorCode, Granularity, Verb};
 
 use super::document::{Document, Element};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Question};
 use super::facts::{Format, Identity, ListedSet};
 use super::probe::encoded;
 use super::run::{Run, Stop};
 
 /// Pages of ListSets that are read to know the sets.
-const MOST_SET_PAGES: usize = 20;
+pub(super) const MOST_SET_PAGES: usize = 20;
 /// Sets that are tried until one has records.
 const MOST_SETS_TRIED: usize = 10;
 /// Pages of headers that are read to find a deleted record.
@@ -102,6 +104,21 @@ pub(super) fn next_page(verb: &str, exchange: &Exchange) -> Option<String> {
     let token = exchange.document()?.token()?;
     let is_more = !token.value.is_empty();
     is_more.then(|| format!("verb={verb}&resumptionToken={}", encoded(&token.value)))
+}
+
+/// The pages of a list from its first request on, at most so many; and whether those are all.
+pub(super) fn pages(run: &mut Run<'_>, query: &str, most: usize) -> Result<(Vec<Arc<Exchange>>, bool), Stop> {
+    let verb = Question::get(query).verb().map_or("", Verb::as_str);
+    let mut pages = vec![run.get(query)?];
+    while let Some(next) = pages.last().and_then(|page| next_page(verb, page)) {
+        // A token that leads to itself has no end.
+        if pages.len() >= most || pages.iter().any(|page| page.question.query == next) {
+            return Ok((pages, false));
+        }
+        pages.push(run.get(&next)?);
+    }
+    let is_all = pages.iter().all(|page| page.succeeded());
+    Ok((pages, is_all))
 }
 
 /// A record to ask for, and a deleted one if that comes along.

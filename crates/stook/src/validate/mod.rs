@@ -57,6 +57,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
     let place = asker.base().clone();
     let mut run = Run::new(options, Some(asker), outside);
     run.facts.base_url.clone_from(&base_url);
+    run.facts.earlier = options.earlier.as_deref().map(report::seen_in).transpose()?;
     let stopped = match is_static {
         true => static_repository::check_at(&mut run, &place).err(),
         false => {
@@ -102,7 +103,8 @@ fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
         check(run)?;
         run.end_of_family()?;
     }
-    Ok(())
+    checks::last(run)?;
+    run.end_of_family()
 }
 
 /// When a run began.
@@ -130,6 +132,7 @@ impl Begun {
             began: self.date,
             took: self.at.elapsed(),
             requests: finished.requests,
+            seen: finished.facts.seen(),
             outcomes: finished.outcomes,
             ended_early: stopped.map(|stop| match stop {
                 Stop::Fatal(reason) => reason,

@@ -51,6 +51,10 @@ impl Verdict {
         }
     }
 
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self, Verdict::Broken(_))
+    }
+
     pub(crate) fn not_applicable(why: impl Into<String>) -> Verdict {
         Verdict::NotApplicable(why.into())
     }

@@ -1,7 +1,7 @@
 //! The models there are, and what is said about one that makes no sense.
 
 use crate::format::well_known;
-use crate::model::{Model, all, of_answers, of_root};
+use crate::model::{Model, all, containers, of_answers, of_root};
 
 #[test]
 fn every_model_is_read_and_belongs_to_a_known_format() {
@@ -31,6 +31,17 @@ fn every_model_is_read_and_belongs_to_a_known_format() {
 }
 
 #[test]
+fn every_model_of_a_container_is_in_the_list() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model/containers");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), containers().len());
+    for model in containers() {
+        let root = &model.root.name;
+        let found = of_root(&root.namespace, &root.local).map(|model| &model.name);
+        assert_eq!(found, Some(&model.name));
+    }
+}
+
+#[test]
 fn every_format_is_documented_and_every_checked_one_in_the_table() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let text = std::fs::read_to_string(path).unwrap();
@@ -47,7 +58,7 @@ fn every_format_is_documented_and_every_checked_one_in_the_table() {
 
 #[test]
 fn no_kind_has_anything_twice_and_none_is_forgotten() {
-    for model in all().iter().chain([of_answers()]) {
+    for model in all().iter().chain(containers()).chain([of_answers()]) {
         let mut used = vec![false; model.kinds.len()];
         used[model.root.kind] = true;
         for (_, kind) in &model.types {

@@ -80,12 +80,21 @@ pub(super) const FAMILIES: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[
 const EVERY: &[fn(&mut Run<'_>, &Exchange)] = &[
     transport::every,
     envelope::every,
+    identify::every,
     containers::every,
     records::every,
     datestamps::every,
     flow::every,
     deleted::every,
 ];
+
+/// What can only be judged when everything was seen.
+const LAST: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[identify::last, containers::last, sets::last, deleted::last];
+
+/// Judges what was collected over the run.
+pub(super) fn last(run: &mut Run<'_>) -> Result<(), Stop> {
+    LAST.iter().try_for_each(|last| last(run))
+}
 
 /// Judges an answer by what holds for all of them.
 pub(super) fn every_answer(run: &mut Run<'_>, exchange: &Exchange) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Changes, Finding, Report, Status};
+use super::{Changes, Finding, Report, SeenIdentifier, Status};
 use crate::validate::table::{self, Severity};
 
 /// The shape of the file: fields are added, never renamed.
@@ -26,6 +26,7 @@ struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<&'a Changes>,
     checks: Vec<JsonCheck<'a>>,
+    seen: &'a [SeenIdentifier],
 }
 
 #[derive(Serialize)]
@@ -87,6 +88,7 @@ pub fn to_json(report: &Report) -> String {
         evidence: report.evidence.as_ref().map(|folder| folder.display().to_string()),
         changes: report.changes.as_ref(),
         checks: checks.collect(),
+        seen: &report.seen,
     };
     let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
     text.push('\n');

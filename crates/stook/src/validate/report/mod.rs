@@ -4,6 +4,7 @@ mod earlier;
 mod html;
 mod json;
 mod junit;
+mod seen;
 mod text;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub use earlier::{Changes, Earlier};
 pub use html::to_html;
 pub use json::to_json;
 pub use junit::to_junit;
+pub(crate) use seen::seen_in;
+pub use seen::{MOST_SEEN, SeenIdentifier};
 pub use text::{to_coloured_text, to_text};
 
 /// Something that is wrong.
@@ -104,6 +107,8 @@ pub struct Report {
     pub took: Duration,
     /// Requests sent.
     pub requests: u32,
+    /// Some of the records it met, for a later run to ask after.
+    pub seen: Vec<SeenIdentifier>,
     /// What became of each check.
     pub outcomes: BTreeMap<&'static str, Outcome>,
     /// Why the run ended before its end, if it did.
