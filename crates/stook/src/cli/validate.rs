@@ -58,6 +58,7 @@ impl Validate {
         let mut tell = |progress: Progress<'_>| match progress {
             Progress::Family(family) => title = &family.title,
             Progress::Asked { requests, .. } => bar.set_message(format!("{title}: {requests} requests")),
+            Progress::Walked { records } => bar.set_message(format!("Whole lists: {records} records")),
             Progress::Found(_) => {}
         };
         let outside = Outside {

@@ -7,19 +7,24 @@
 //! document   the body of an answer → a tree and the flaws of its XML
 //! gather     the first requests: what there is to ask for                (facts)
 //! probe      questions whose right answer is known beforehand
+//! pages      the first pages of a list; chain: what its pages must hold beside each other
 //! checks/    one family per file, each with its table of texts
+//! deep/      whole lists, compared with each other
 //! run        asks, judges, remembers                                     (evidence)
 //! report     for people and for machines
 //! ```
 
 mod ask;
+mod chain;
 mod checks;
+mod deep;
 mod document;
 mod evidence;
 mod exchange;
 mod facts;
 mod gather;
 mod options;
+mod pages;
 mod probe;
 pub mod report;
 mod run;
@@ -71,7 +76,7 @@ pub fn repository<'a>(url: &str, options: &'a Options, outside: Outside<'a>) -> 
     })
 }
 
-/// First what there is to ask for, then family by family.
+/// First what there is to ask for, then family by family, then whole lists.
 fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
     gather::gather(run)?;
     for (family, check) in table::families().iter().zip(checks::FAMILIES) {
@@ -79,7 +84,10 @@ fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
         check(run)?;
         run.end_of_family()?;
     }
-    Ok(())
+    if run.options.deep {
+        deep::walk(run)?;
+    }
+    run.end_of_family()
 }
 
 fn now() -> String {
