@@ -35,6 +35,8 @@ pub(crate) struct Chain {
     last_size: Option<u64>,
     /// Whether the pages so far have cursors.
     has_cursor: Option<bool>,
+    /// Whether a page without entries came, so that counts mean nothing any more.
+    uncounted: bool,
     /// Whether the last token gave nothing of the protocol at all.
     unanswered: bool,
     tokens: HashSet<[u8; 16]>,
@@ -52,6 +54,7 @@ impl Chain {
             first_size: None,
             last_size: None,
             has_cursor: None,
+            uncounted: false,
             unanswered: false,
             tokens: HashSet::new(),
             found: BTreeMap::new(),
@@ -70,11 +73,12 @@ impl Chain {
         let next = next_page(self.verb, page);
         if count == 0 && self.pages > 1 {
             self.empty_page(page, next.is_some());
+            self.uncounted = true;
         }
         if self.pages == 1 {
             self.split = next.is_some();
         }
-        if self.split {
+        if self.split && !self.uncounted {
             self.cursor(page, token.as_ref());
             self.size(page, token.as_ref(), count, next.is_some());
         }
@@ -101,6 +105,8 @@ impl Chain {
         {
             let came = "the last page has a token, and noRecordsMatch is all it leads to";
             self.find("F-4", Found::new(came).on(page));
+            // That the list is no longer than its pages is then no fault of the number.
+            self.found.remove("F-8");
         } else {
             let came = format!("{} for the token of page {}", page.in_short(), self.pages - 1);
             self.find("F-3", Found::new(came).on(page));
@@ -176,7 +182,7 @@ impl Chain {
             let came = "the last page has no resumptionToken element";
             self.find("F-4", Found::new(came).on(page).as_severe_as(Severity::Warn));
         }
-        let Some(size) = self.last_size.filter(|size| *size != self.members) else {
+        let Some(size) = self.last_size.filter(|size| *size != self.members && !self.uncounted) else {
             return;
         };
         let came = format!("{} entries, with a completeListSize of {size}", self.members);
@@ -190,6 +196,11 @@ impl Chain {
         if all.len() < MOST_FOUND {
             all.push(found);
         }
+    }
+
+    /// Whether more or fewer entries came than were promised.
+    pub(crate) fn is_of_other_size(&self) -> bool {
+        self.last_size.is_some_and(|size| size != self.members)
     }
 
     /// Leaves out what was found about the number of entries: the list changed meanwhile.

@@ -47,13 +47,23 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a record still has the datestamp it had: what changed meanwhile is nobody's fault.
-    pub(crate) fn is_unchanged(&mut self, header: &Header) -> Result<bool, Stop> {
-        let identifier = encoded(&header.identifier);
+    /// Whether a record is not known to have changed: what changes between two lists is nobody's fault.
+    pub(crate) fn is_unchanged(&mut self, identifier: &str, datestamp: &str) -> Result<bool, Stop> {
+        let identifier = encoded(identifier);
         let query = format!("verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
         let exchange = self.ask_once(Question::get(query))?;
-        let mut headers = exchange.document().into_iter().flat_map(Document::headers);
-        Ok(headers.any(|now| now.identifier == header.identifier && now.datestamp == header.datestamp))
+        let Some(document) = exchange.document() else {
+            return Ok(true);
+        };
+        let mut headers = document.headers();
+        let is_newer = headers.any(|now| now.datestamp != datestamp);
+        let keeps_all = self
+            .facts
+            .identity
+            .as_ref()
+            .map(|identity| identity.deleted_record.as_str());
+        let is_gone = document.has_error(ErrorCode::IdDoesNotExist) && keeps_all != Some("persistent");
+        Ok(!is_newer && !is_gone)
     }
 }
 

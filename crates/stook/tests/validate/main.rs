@@ -1,6 +1,7 @@
 //! The validator against endpoints that each do one thing wrong, and against some that do nothing wrong.
 
 mod aggregator;
+mod bends;
 mod clean;
 mod compression;
 mod containers;

@@ -78,8 +78,11 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.probe_all(PROBES)?;
     seconds(run)?;
     leap_second(run)?;
-    let verdict = are_their_own(&run.facts);
-    run.judge("D-22", verdict);
+    if run.wants("D-22") {
+        run.get("verb=ListRecords&metadataPrefix=oai_dc")?;
+        let verdict = are_their_own(&run.facts);
+        run.judge("D-22", verdict);
+    }
     Ok(())
 }
 

@@ -78,6 +78,12 @@ fn is_first_page(exchange: &Exchange) -> bool {
     exchange.question.argument("resumptionToken").is_none()
 }
 
+/// Whether it is the first page of all records of oai_dc: what is so for one list is so for all, and told once.
+fn is_everything(exchange: &Exchange) -> bool {
+    let question = &exchange.question;
+    question.arguments().len() == 2 && question.argument("metadataPrefix").as_deref() == Some("oai_dc")
+}
+
 /// The token of a page that has another behind it.
 fn token_of(exchange: &Exchange) -> Option<Token> {
     let token = exchange.document()?.token()?;
@@ -149,7 +155,7 @@ fn shown(life: Duration) -> String {
 }
 
 fn tells_size_and_life(exchange: &Exchange, _: &Element) -> Option<Verdict> {
-    let token = token_of(exchange).filter(|_| is_first_page(exchange))?;
+    let token = token_of(exchange).filter(|_| is_everything(exchange))?;
     Some(if token.complete_list_size.is_none() {
         broken(exchange, "a token without completeListSize")
     } else if token.expiration_date.is_none() {
@@ -160,13 +166,8 @@ fn tells_size_and_life(exchange: &Exchange, _: &Element) -> Option<Verdict> {
     })
 }
 
-/// Of sets there are few; this is about records.
-fn is_of_records(payload: &Element) -> bool {
-    payload.local() != "ListSets"
-}
-
-fn page_size(exchange: &Exchange, payload: &Element) -> Option<Verdict> {
-    token_of(exchange).filter(|_| is_first_page(exchange) && is_of_records(payload))?;
+fn page_size(exchange: &Exchange, _: &Element) -> Option<Verdict> {
+    token_of(exchange).filter(|_| is_everything(exchange))?;
     let size = exchange.document()?.header_elements().count();
     Some(match PAGE_SIZES.contains(&size) {
         true => Verdict::Holds,
@@ -174,8 +175,8 @@ fn page_size(exchange: &Exchange, payload: &Element) -> Option<Verdict> {
     })
 }
 
-fn is_worth_splitting(exchange: &Exchange, payload: &Element) -> Option<Verdict> {
-    let token = token_of(exchange).filter(|_| is_first_page(exchange) && is_of_records(payload))?;
+fn is_worth_splitting(exchange: &Exchange, _: &Element) -> Option<Verdict> {
+    let token = token_of(exchange).filter(|_| is_everything(exchange))?;
     let size: u64 = token.complete_list_size?.trim().parse().ok()?;
     Some(match size < SMALL_LIST {
         true => broken(exchange, format!("a list of {size} entries is split")),

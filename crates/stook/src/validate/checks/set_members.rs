@@ -122,7 +122,7 @@ fn holds_member(run: &mut Run<'_>, parent: &str, member: &Header) -> Result<Verd
     if listed.has(&member.identifier) {
         return Ok(Verdict::Holds);
     }
-    if !listed.complete || !run.is_unchanged(member)? {
+    if !listed.complete || !run.is_unchanged(&member.identifier, &member.datestamp)? {
         return Ok(Verdict::not_applicable(
             "the list of the set above is too long, or changed",
         ));

@@ -170,7 +170,7 @@ fn sample_verdict(run: &mut Run<'_>, listed: &Listed, header: &Header, is_in: bo
             "the list is too long to look for one record in it",
         ));
     }
-    if !run.is_unchanged(header)? {
+    if !run.is_unchanged(&header.identifier, &header.datestamp)? {
         return Ok(Verdict::not_applicable("the record changed meanwhile"));
     }
     let what = listed.first().in_short();
