@@ -1,5 +1,8 @@
 //! Ways to bend lists that several families need.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use misbehave::{Given, Heard};
 
 /// Whether this list is asked for, from its first page.
@@ -72,4 +75,21 @@ pub(crate) fn without_entries(given: &mut Given, verb: &str) {
         .or_else(|| rest.find(&format!("</{verb}>")));
     let end = end.map_or("", |at| &rest[at..]);
     given.body = format!("{start}<{verb}>\n{end}").into_bytes();
+}
+
+/// Remembers of which list a token is: the query of its first page.
+#[derive(Default)]
+pub(crate) struct Lists(Mutex<HashMap<String, String>>);
+
+impl Lists {
+    /// The query of the first page of the list that is asked for.
+    pub(crate) fn query(&self, heard: &Heard<'_>, given: &Given) -> String {
+        let mut known = self.0.lock().unwrap();
+        let query = match heard.argument("resumptionToken") {
+            None => heard.query.to_owned(),
+            Some(own) => known.get(&own).cloned().unwrap_or_default(),
+        };
+        known.extend(token(given).map(|(value, _)| (value, query.clone())));
+        query
+    }
 }

@@ -6,6 +6,7 @@ mod clean;
 mod compression;
 mod containers;
 mod datestamps;
+mod deep;
 mod deleted;
 mod envelope;
 mod errors;
@@ -54,6 +55,7 @@ fn cases() -> Vec<Case> {
         gateway::cases,
         static_repository::cases,
         hostile::cases,
+        deep::cases,
     ];
     families.into_iter().flat_map(|family| family()).collect()
 }

@@ -89,7 +89,8 @@ impl Entry {
 
 /// The headers of a list.
 pub(super) struct Ledger {
-    folder: TempDir,
+    /// Everything lies in it, and goes with it.
+    _folder: TempDir,
     parts: Vec<BufWriter<File>>,
     names: BufWriter<File>,
     /// Bytes of names so far.
@@ -110,7 +111,7 @@ impl Ledger {
             .collect::<io::Result<_>>()?;
         let names = create("names")?;
         Ok(Ledger {
-            folder,
+            _folder: folder,
             parts,
             names,
             end: 0,
@@ -182,7 +183,7 @@ impl Ledger {
     /// Where it lies.
     #[cfg(test)]
     pub(super) fn folder(&self) -> &std::path::Path {
-        self.folder.path()
+        self._folder.path()
     }
 }
 
