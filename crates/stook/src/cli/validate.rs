@@ -186,6 +186,10 @@ fn test(subject: &Subject, options: &Options) -> Result<Report> {
         match progress {
             Progress::Family(family) => title = &family.title,
             Progress::Asked { requests, .. } => asked = requests,
+            Progress::Walked { records } => {
+                let records = crate::web::landing::grouped(records);
+                return bar.set_message(format!("Whole lists: {records} records, {findings} findings"));
+            }
             Progress::Found(_) => findings += 1,
         }
         let plural = if findings == 1 { "" } else { "s" };

@@ -14,6 +14,8 @@ use super::exchange::Exchange;
 
 /// Bytes of answers that are held until somebody finds fault with them.
 const HELD_BYTES: usize = 32 << 20;
+/// Requests that are remembered; a walk through whole lists makes more of them than anybody finds fault with.
+const MOST_ASKED: usize = 20_000;
 
 /// What was asked, for a report.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -65,6 +67,9 @@ impl Evidence {
             file: self.folder.is_some().then(|| file_name(exchange)),
         };
         self.asked.insert(number, asked);
+        if self.asked.len() > MOST_ASKED {
+            self.asked.pop_first();
+        }
         self.held_bytes += size(exchange);
         self.held.push_back(Arc::clone(exchange));
         while self.held_bytes > HELD_BYTES && self.held.len() > 1 {

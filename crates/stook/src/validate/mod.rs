@@ -7,19 +7,24 @@
 //! document   the body of an answer → a tree and the flaws of its XML
 //! gather     the first requests: what there is to ask for                (facts)
 //! probe      questions whose right answer is known beforehand
+//! pages      the first pages of a list; chain: what its pages must hold beside each other
 //! checks/    one family per file, each with its table of texts
+//! deep/      whole lists, compared with each other
 //! run        asks, judges, remembers                                     (evidence)
 //! report     for people and for machines
 //! ```
 
 mod ask;
+mod chain;
 mod checks;
+mod deep;
 mod document;
 mod evidence;
 mod exchange;
 mod facts;
 mod gather;
 mod options;
+mod pages;
 mod probe;
 pub mod report;
 mod run;
@@ -95,13 +100,16 @@ pub fn file<'a>(path: &Path, options: &'a Options, outside: Outside<'a>) -> Resu
     Ok(begun.report(path.display().to_string(), run, stopped))
 }
 
-/// First what there is to ask for, then family by family.
+/// First what there is to ask for, then family by family, then whole lists.
 fn run_all(run: &mut Run<'_>) -> Result<(), Stop> {
     gather::gather(run)?;
     for (family, check) in table::families().iter().zip(checks::FAMILIES) {
         run.begin(family);
         check(run)?;
         run.end_of_family()?;
+    }
+    if run.options.deep {
+        deep::walk(run)?;
     }
     checks::last(run)?;
     run.end_of_family()

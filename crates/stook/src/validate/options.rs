@@ -117,6 +117,11 @@ pub enum Progress<'a> {
         /// The one that was answered last.
         url: &'a str,
     },
+    /// A whole list is walked through.
+    Walked {
+        /// So many of its records by now.
+        records: u64,
+    },
     /// Something is wrong.
     Found(&'a Finding),
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use url::Url;
 
@@ -186,6 +187,15 @@ impl<'a> Run<'a> {
 
     /// Asks, even if the same was asked before.
     pub(crate) fn ask_anew(&mut self, question: Question) -> Result<Arc<Exchange>, Stop> {
+        let exchange = self.ask_once(question)?;
+        if exchange.answer().is_none_or(|answer| answer.body.len() <= KEPT_BYTES) {
+            self.kept.insert(exchange.question.clone(), Arc::clone(&exchange));
+        }
+        Ok(exchange)
+    }
+
+    /// Asks without keeping the answer: of a whole list there is no end of pages.
+    pub(crate) fn ask_once(&mut self, question: Question) -> Result<Arc<Exchange>, Stop> {
         let first = self.first.take_if(|first| first.question == question);
         let exchange = match first {
             Some(first) => self.received(first)?,
@@ -193,9 +203,6 @@ impl<'a> Run<'a> {
         };
         self.facts.note(&exchange);
         checks::every_answer(self, &exchange);
-        if exchange.answer().is_none_or(|answer| answer.body.len() <= KEPT_BYTES) {
-            self.kept.insert(exchange.question.clone(), Arc::clone(&exchange));
-        }
         match self.fatal.take() {
             Some(reason) => Err(Stop::Fatal(reason)),
             None => Ok(exchange),
@@ -238,6 +245,26 @@ impl<'a> Run<'a> {
 
     fn requests(&self) -> u32 {
         self.asker.as_ref().map_or(0, Asker::asked)
+    }
+
+    /// Waits, unless somebody wants it to stop.
+    pub(crate) fn wait(&self, time: Duration) -> Result<(), Stop> {
+        let end = Instant::now() + time;
+        loop {
+            if self.outside.stop.load(Relaxed) {
+                return Err(Stop::Asked);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(Duration::from_millis(100)));
+        }
+    }
+
+    /// Tells how far a walk through a whole list has come.
+    pub(crate) fn walked(&mut self, records: u64) {
+        (self.outside.progress)(Progress::Walked { records });
     }
 
     /// Whether a check is to be made; nothing is asked for one that is not.

@@ -7,10 +7,12 @@
 mod support;
 
 mod aggregator;
+mod bends;
 mod clean;
 mod compression;
 mod containers;
 mod datestamps;
+mod deep;
 mod deleted;
 mod envelope;
 mod errors;
@@ -61,6 +63,7 @@ fn cases() -> Vec<Case> {
         gateway::cases,
         static_repository::cases,
         hostile::cases,
+        deep::cases,
     ];
     families.into_iter().flat_map(|family| family()).collect()
 }

@@ -96,6 +96,11 @@ pub(super) fn last(run: &mut Run<'_>) -> Result<(), Stop> {
     LAST.iter().try_for_each(|last| last(run))
 }
 
+/// Whether any check of a family is to be made.
+fn wants_any(run: &Run<'_>, family: &str) -> bool {
+    super::table::all().any(|check| check.id.starts_with(family) && run.options.wants(check))
+}
+
 /// Judges an answer by what holds for all of them.
 pub(super) fn every_answer(run: &mut Run<'_>, exchange: &Exchange) {
     for every in EVERY {
