@@ -34,7 +34,11 @@ pub use ask::Manners;
 pub use options::{Options, Outside, Profile, Progress};
 pub use report::Report;
 
-use ask::Asker;
+// The explorer shows the same answers to people.
+pub(crate) use ask::Asker;
+pub(crate) use document::{Document, Element, Flaw, Header, Token};
+pub(crate) use exchange::{Answer, Exchange, NoAnswer, Question};
+
 use evidence::Evidence;
 use run::{Run, Stop};
 

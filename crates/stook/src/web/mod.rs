@@ -1,4 +1,5 @@
 //! Pages for people. One file per page; no scripts, nothing loaded from elsewhere.
 
+pub(crate) mod explore;
 pub mod landing;
 mod style;
