@@ -62,18 +62,19 @@ td, dd, code { unicode-bidi: isolate; }
 .test div { flex: 1 1 20rem; } .test h2 { border: 0; margin: 0; padding: 0; } .test p { margin: .2rem 0 0; }
 .forms { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
 .forms .card { display: flex; flex-direction: column; } .forms form { flex: 1; }
-.fields { display: grid; gap: .8rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); align-items: end; }
+.fields { display: grid; gap: .8rem 1rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); align-items: end; }
+details .fields { padding: .3rem 0 1rem; }
 .forms .fields { align-content: start; grid-template-columns: 1fr; }
 .fields .about, .fields .wide, .fields > .soft { grid-column: 1 / -1; margin: 0; }
 .field { display: grid; gap: .25rem; min-width: 0; }
 label { font-size: .88rem; font-weight: 600; }
 input, select { font: inherit; width: 100%; min-width: 0; padding: .5rem .6rem; color: inherit; background: var(--paper);
-  border: 1px solid var(--soft); border-radius: 6px; min-height: 2.6rem; }
+  border: 1px solid var(--soft); border-radius: 6px; height: 2.75rem; }
 input.copy { font: .9rem ui-monospace, 'DejaVu Sans Mono', monospace; }
 button, .button { font: inherit; font-weight: 600; display: inline-block; padding: .55rem 1.1rem; min-height: 2.6rem; cursor: pointer;
   color: var(--paper); background: var(--link); border: 1px solid var(--link); border-radius: 6px; text-decoration: none; }
 button:hover, .button:hover { filter: brightness(1.12); }
-.fields button { justify-self: start; }
+.fields button { justify-self: start; grid-column: 1 / -1; }
 .tabs { display: flex; flex-wrap: wrap; gap: .3rem; margin: 0 0 1rem; border-bottom: 1px solid var(--line); }
 .tabs a { padding: .5rem .8rem; text-decoration: none; border-radius: 6px 6px 0 0; border-bottom: 3px solid transparent; }
 .tabs a:hover { background: var(--card); }
@@ -91,7 +92,7 @@ button:hover, .button:hover { filter: brightness(1.12); }
 .trouble h2 { border: 0; margin: 0 0 .4rem; padding: 0; color: var(--bad); } .trouble p { margin: .3rem 0; }
 .note { border-left: 4px solid var(--straw); padding-left: 1rem; }
 .date { white-space: nowrap; font-variant-numeric: tabular-nums; }
-td { min-width: 6rem; } td a { overflow-wrap: anywhere; }
+.scroll td { min-width: 11rem; } .scroll td.date, .scroll td:empty { min-width: 0; }
 .record th[scope=row] { font-weight: 600; color: var(--ink); white-space: nowrap; width: 1%; padding-right: 1.5rem; }
 .record .d1 { padding-left: 1.2rem; } .record .d2 { padding-left: 2.4rem; } .record .d3 { padding-left: 3.6rem; }
 .record .d4 { padding-left: 4.8rem; } .record .d5 { padding-left: 6rem; } .record .d6 { padding-left: 7.2rem; }

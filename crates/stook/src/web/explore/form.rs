@@ -66,8 +66,8 @@ pub(super) fn all(state: &State, known: &Known) -> Markup {
     }
 }
 
-/// Links to the verbs and the form of the one that was asked.
-pub(super) fn of_answer(state: &State, known: &Known) -> Markup {
+/// Links to the verbs and the form of the one that was asked, closed unless it has to be filled in otherwise.
+pub(super) fn of_answer(state: &State, known: &Known, open: bool) -> Markup {
     let asked = state.verb.as_deref();
     html! {
         nav.tabs aria-label=(W.verbs) {
@@ -78,7 +78,12 @@ pub(super) fn of_answer(state: &State, known: &Known) -> Markup {
             }
         }
         @if let Some(row) = ROWS.iter().find(|row| asked == Some(row.verb.as_str())) {
-            div.card { (fields(row, state, known)) }
+            @if row.arguments.is_empty() { p { (row.about) } } @else {
+                details.request open[open] {
+                    summary { (W.change) " " span.soft { code { (short(&state.query())) } } }
+                    (fields(row, state, known))
+                }
+            }
         }
     }
 }

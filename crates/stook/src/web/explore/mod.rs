@@ -209,7 +209,7 @@ fn answer_page(
     };
     let body = html! {
         h1 { (frame::short(verb)) }
-        (form::of_answer(state, &known))
+        (form::of_answer(state, &known, !exchange.succeeded()))
         h2 { (W.answer_title) }
         (status_line(&exchange))
         (views(state))

@@ -19,7 +19,7 @@ words! {
     skip: "Skip to the content";
     you_are_here: "You are here";
     home: "Home";
-    footer: "Explored with Stook {}. This page has no scripts and loads nothing from elsewhere.";
+    footer: "Explored with Stook {}.";
 
     // The first page.
     start_title: "Explore a repository";
@@ -74,6 +74,7 @@ words! {
     ask_title: "Ask it";
     ask: "Ask";
     verbs: "Verbs";
+    change: "Change the request";
     optional: "optional";
     any_set: "all sets";
     any_format: "choose a format";
