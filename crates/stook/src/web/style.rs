@@ -110,7 +110,9 @@ summary { padding: .6rem 0; cursor: pointer; } summary .title { font-weight: 600
 @keyframes turn { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .running::before { animation: none; } }
 body:has(#done) .running { display: none; }
-.family h2 { font-size: 1rem; border: 0; margin: 1.2rem 0 .2rem; padding: 0; color: var(--soft); }
+.family { border-bottom: 1px solid var(--line); padding: .35rem 0; }
+.family h2 { font-size: 1rem; font-weight: 600; border: 0; margin: 0 1rem 0 0; padding: 0; color: var(--soft); display: inline-block; min-width: 16rem; }
+.family:has(~ .family, ~ #done):not(:has(.finding)) h2::after { content: ' ✓'; color: var(--good); }
 .family:has(.finding) h2 { color: var(--ink); }
 .tick { display: inline-block; width: .5rem; height: .5rem; margin: 0 .15rem .15rem 0; background: var(--straw); border-radius: 2px; opacity: .6; }
 .finding { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .2rem 1.1rem .4rem; margin: .5rem 0; }

@@ -127,18 +127,18 @@ fn a_hostile_repository_gets_nothing_done() {
         browser.open(&page(&server, &at(&endpoint.url(), more)));
         let odd = "document.querySelectorAll('script, img, iframe, object, embed, svg, base, link, [onclick], [onerror], a[href^=javascript]').length";
         assert_eq!(browser.value(odd), json!(0), "{more}");
-        for details in ["document.querySelectorAll('details').forEach(d => d.open = true)"] {
-            browser.value(details);
-        }
+        browser.value("document.querySelectorAll('details').forEach(d => d.open = true)");
         assert!(!browser.overflows(), "{more}");
         if more.contains("ListRecords") && !more.contains("show") {
             browser.picture("hostile");
         }
     }
+    // The icon of a date field is the browser's own, and comes with it.
+    let is_ours = |url: &&String| url.starts_with(&page(&server, "/")) || url.starts_with("data:");
     let elsewhere: Vec<&String> = browser
         .requested
         .iter()
-        .filter(|url| !url.starts_with(&page(&server, "/")) && *url != "about:blank")
+        .filter(|url| !is_ours(url) && *url != "about:blank")
         .collect();
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
     assert!(browser.dialogs.is_empty(), "{:?}", browser.dialogs);

@@ -12,7 +12,7 @@ fn errors_of_the_protocol_are_explained() {
     let server = small(Server::default());
     for (query, code, words) in [
         ("verb=junk", "badVerb", "one of the six verbs"),
-        ("verb=ListRecords", "badArgument", "fill in what the form marks"),
+        ("verb=ListRecords", "badArgument", "every field that is not optional"),
         (
             "verb=ListRecords&resumptionToken=junk",
             "badResumptionToken",

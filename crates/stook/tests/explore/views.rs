@@ -76,9 +76,11 @@ fn every_link_leads_to_a_page() {
     for start in ["/explore?repository=main".to_owned(), at(&endpoint.url(), "")] {
         let (mut seen, mut todo) = (BTreeSet::new(), VecDeque::from([start]));
         while let Some(target) = todo.pop_front() {
-            if seen.len() == 150 || !seen.insert(target.clone()) {
+            // Records that differ in a number lead to the same pages.
+            if !seen.insert(target.replace(|sign: char| sign.is_ascii_digit(), "")) {
                 continue;
             }
+            assert!(seen.len() < 500, "{seen:#?}");
             if target.contains("show=raw") {
                 let raw = server.get(&target);
                 assert_eq!(raw.header("content-type"), Some("text/plain; charset=utf-8"));

@@ -76,6 +76,7 @@ pub(super) fn summary(report: &Report) -> Markup {
         section.card id="done" {
             h2 { (W.run_done) }
             @if let Some(reason) = &report.ended_early { p { (cut(&with(W.run_early, &[reason]))) } }
+            @else if !report.could_test { p { (W.run_nothing) } }
             @else if report.is_clean() { p.clean { (W.run_clean) } }
             p.ways {
                 @for severity in Severity::ALL {

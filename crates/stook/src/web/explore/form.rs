@@ -5,7 +5,7 @@ use stook_oai::{Granularity, Verb};
 
 use super::frame::short;
 use super::known::Known;
-use super::state::State;
+use super::state::{Show, State};
 use super::words::W;
 
 /// Beyond so many sets nobody looks for one in a menu.
@@ -88,7 +88,7 @@ pub(super) fn of_answer(state: &State, known: &Known, open: bool) -> Markup {
     }
 }
 
-/// Where the link to a verb leads: to an answer, as far as that can be asked for without being told more.
+/// Where the link to a verb leads: to an answer, or to the form where that cannot be asked for without being told more.
 fn start_of(row: &Row, state: &State, known: &Known) -> State {
     let verb = row.verb.as_str();
     let prefix = known.prefix(state.list_prefix());
@@ -97,7 +97,7 @@ fn start_of(row: &Row, state: &State, known: &Known) -> State {
         (Verb::GetRecord, Some(identifier)) => {
             state.asking(verb, &[("identifier", identifier), ("metadataPrefix", prefix)])
         }
-        (Verb::GetRecord, None) => state.asking(verb, &[("metadataPrefix", prefix)]),
+        (Verb::GetRecord, None) => state.asking(verb, &[("metadataPrefix", prefix)]).showing(Show::Form),
         (Verb::ListMetadataFormats, Some(identifier)) => state.asking(verb, &[("identifier", identifier)]),
         _ => state.asking(verb, &[]),
     }

@@ -21,11 +21,20 @@ enum Piece<'a> {
     Text(&'a str),
 }
 
-/// The text as HTML.
-pub(super) fn highlighted(text: &str) -> String {
-    let mut html = String::with_capacity(text.len() * 2);
+/// A text as HTML.
+pub(super) struct Highlighted {
+    pub(super) html: String,
+    /// How much of the text that is.
+    pub(super) shown: usize,
+}
+
+/// The text as HTML, up to the piece with which that has so many bytes.
+pub(super) fn highlighted(text: &str, most: usize) -> Highlighted {
+    let mut html = String::new();
     let (mut depth, mut before) = (0_usize, None);
-    for piece in Pieces(text) {
+    let mut pieces = Pieces(text);
+    while html.len() < most {
+        let Some(piece) = pieces.next() else { break };
         let on_new_line = match (piece, before) {
             (_, None) => false,
             (Piece::Text(_), _) | (_, Some(Piece::Text(_))) => false,
@@ -45,7 +54,8 @@ pub(super) fn highlighted(text: &str) -> String {
         }
         before = Some(piece);
     }
-    html
+    let shown = text.len() - pieces.0.len();
+    Highlighted { html, shown }
 }
 
 /// Cuts a text at tags. Blanks between two tags are left out.
@@ -174,12 +184,23 @@ mod tests {
 
     #[test]
     fn elements_are_indented_and_texts_stay_where_they_are() {
-        let html = highlighted("<?xml version=\"1.0\"?><a b='1>2'><c>x &amp; y</c><d/><e></e></a>");
+        let Highlighted { html, shown } = highlighted(
+            "<?xml version=\"1.0\"?><a b='1>2'><c>x &amp; y</c><d/><e></e></a>",
+            10_000,
+        );
+        assert_eq!(shown, 71);
         assert_eq!(
             bare(&html),
             "&lt;?xml version=&quot;1.0&quot;?&gt;\n&lt;a b='1&gt;2'&gt;\n  &lt;c&gt;x &amp;amp; y&lt;/c&gt;\n  &lt;d/&gt;\n  &lt;e&gt;&lt;/e&gt;\n&lt;/a&gt;"
         );
         assert!(html.contains("<span class=\"v\">'1&gt;2'</span>"), "{html}");
+    }
+
+    #[test]
+    fn what_would_grow_too_much_is_cut() {
+        let deep = "<a>".repeat(10_000);
+        let Highlighted { html, shown } = highlighted(&deep, 50_000);
+        assert!(html.len() < 51_000 && shown < deep.len() && shown.is_multiple_of(3));
     }
 
     #[test]
@@ -197,7 +218,7 @@ mod tests {
             "\u{0}\u{1b}\u{202E}",
             "<ä ö=\"ü'>",
         ] {
-            let text = bare(&highlighted(hostile));
+            let text = bare(&highlighted(hostile, 10_000).html);
             assert!(!text.contains('<') && !text.contains('>'), "{hostile:?}: {text}");
             assert!(
                 !text.chars().any(|sign| sign.is_control() || sign == '\u{202E}'),

@@ -167,6 +167,7 @@ fn page(site: &Site, visitor: &Visitor, state: &State) -> Response<Full<Bytes>> 
         let mut asking = Asking::new(site, visitor, &target);
         match &state.verb {
             None => overview_page(site, &mut asking, state),
+            Some(verb) if state.show == Show::Form => form_page(site, &mut asking, state, verb),
             Some(verb) => answer_page(site, &mut asking, state, verb),
         }
     });
@@ -189,6 +190,17 @@ fn overview_page(site: &Site, asking: &mut Asking<'_>, state: &State) -> Result<
     let may_run = site.settings().explore_runs > 0;
     let body = overview::page(&identify, state, &known, may_run);
     Ok(write(&known.name, state, Some(&known.name), body))
+}
+
+fn form_page(
+    site: &Site,
+    asking: &mut Asking<'_>,
+    state: &State,
+    verb: &str,
+) -> Result<Response<Full<Bytes>>, Refusal> {
+    let known = Known::of(asking, &site.explorer().memory)?;
+    let body = html! { h1 { (frame::short(verb)) } (form::of_answer(state, &known, true)) };
+    Ok(write(verb, state, Some(&known.name), body))
 }
 
 fn answer_page(

@@ -19,12 +19,12 @@ use super::ask::{Refusal, Target, manners};
 use super::frame::{Page, cut, short};
 use super::state::{Place, State};
 use super::words::{W, with};
-use super::{Visitor, findings};
+use super::{Visitor, findings, trouble};
 use crate::provider::access::{Verdict, judge};
 use crate::provider::flow::network;
 use crate::provider::http::{self, Site};
 use crate::provider::stream::{Reply, Streamed};
-use crate::validate::{self, Manners, Options, Outside, Progress};
+use crate::validate::{self, Asker, Manners, Options, Outside, Progress, Question};
 
 /// Between two requests to a repository of this server, and to others.
 const PAUSE_HERE: Duration = Duration::from_millis(10);
@@ -228,12 +228,32 @@ impl Telling {
         };
         let (start, end) = page.around(&before);
         self.tell(start);
+        let outcome = match self.first_trouble(url, options) {
+            Some(trouble) => html! { div id="done" { (trouble) } },
+            None => self.test(url, options, &state),
+        };
+        let ways = html! {
+            (outcome)
+            div.ways { (button(&state, W.run_again)) p { a href=(state.href()) { (W.run_back) } } }
+        };
+        self.tell(ways.into_string() + &end);
+    }
+
+    /// What keeps the very first request from being answered: then there is nothing to test, and words help more.
+    fn first_trouble(&self, url: &str, options: &Options) -> Option<Markup> {
+        let mut asker = Asker::new(url, options.manners.clone(), &self.stop).ok()?;
+        let identify = asker.ask(Question::get("verb=Identify"));
+        identify.answer().is_none().then(|| trouble::told(&identify))
+    }
+
+    /// Tells the test itself; what came of it.
+    fn test(&self, url: &str, options: &Options, state: &State) -> Markup {
         self.tell(findings::family_begins(W.run_first));
         let mut tell = |progress: Progress<'_>| {
             self.tell(match progress {
                 Progress::Family(family) => findings::family_ends() + &findings::family_begins(&family.title),
                 Progress::Asked { .. } => findings::tick(),
-                Progress::Found(finding) => findings::finding(finding, &state),
+                Progress::Found(finding) => findings::finding(finding, state),
             });
         };
         let outside = Outside {
@@ -242,17 +262,12 @@ impl Telling {
         };
         let report = validate::repository(url, options, outside);
         self.tell(findings::family_ends());
-        let outcome = match &report {
+        match &report {
             Ok(report) => findings::summary(report),
             Err(error) => {
                 html! { section.trouble id="done" { p { (cut(&with(W.run_failed, &[&error.to_string()]))) } } }
             }
-        };
-        let ways = html! {
-            (outcome)
-            div.ways { (button(&state, W.run_again)) p { a href=(state.href()) { (W.run_back) } } }
-        };
-        self.tell(ways.into_string() + &end);
+        }
     }
 
     /// Tells a piece. A run that nobody reads, or that takes too long, is stopped.

@@ -34,10 +34,12 @@ pub(super) enum Show {
     Http,
     /// The body alone, as text.
     Raw,
+    /// No answer yet: the form, to be filled in.
+    Form,
 }
 
 impl Show {
-    const ALL: [Show; 4] = [Show::Parsed, Show::Xml, Show::Http, Show::Raw];
+    const ALL: [Show; 5] = [Show::Parsed, Show::Xml, Show::Http, Show::Raw, Show::Form];
 
     fn as_str(self) -> &'static str {
         match self {
@@ -45,6 +47,7 @@ impl Show {
             Show::Xml => "xml",
             Show::Http => "http",
             Show::Raw => "raw",
+            Show::Form => "form",
         }
     }
 }

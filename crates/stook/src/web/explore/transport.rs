@@ -4,27 +4,29 @@ use maud::{Markup, PreEscaped, html};
 
 use super::ask::Target;
 use super::frame::{cut, size};
-use super::highlight::highlighted;
+use super::highlight::{Highlighted, highlighted};
 use super::state::{Show, State};
 use super::words::{W, with};
 use crate::validate::{Answer, Exchange};
 
-/// Of the XML that is shown in colours; the rest is a link away.
+/// Of the XML that is shown in colours, and of its HTML; the rest is a link away.
 const MOST_BYTES: usize = 200_000;
+const MOST_HTML_BYTES: usize = 1_000_000;
 /// Headers of an answer that are shown.
 const MOST_HEADERS: usize = 100;
 
 /// The body, in colours.
 pub(super) fn body(answer: &Answer, state: &State) -> Markup {
     let text = String::from_utf8_lossy(&answer.body);
-    let shown = &text[..text.floor_char_boundary(MOST_BYTES)];
+    let start = &text[..text.floor_char_boundary(MOST_BYTES)];
+    let Highlighted { html, shown } = highlighted(start, MOST_HTML_BYTES);
     html! {
         p.soft {
             (W.indented) " "
-            @if shown.len() < text.len() { (with(W.cut_xml, &[&size(shown.len()), &size(text.len())])) " " }
+            @if shown < text.len() { (with(W.cut_xml, &[&size(shown), &size(text.len())])) " " }
             a href=(state.showing(Show::Raw).href()) { (W.whole_answer) } "."
         }
-        pre.xml tabindex="0" { (PreEscaped(highlighted(shown))) }
+        pre.xml tabindex="0" { (PreEscaped(html)) }
     }
 }
 

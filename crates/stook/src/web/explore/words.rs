@@ -165,6 +165,7 @@ words! {
     run_mend: "mend";
     run_done: "What came of it";
     run_clean: "Nothing is wrong.";
+    run_nothing: "There was no repository to test.";
     run_early: "The test ended early: {}.";
     run_counts: "{} checks held, {} were broken, {} did not apply, {} were not made.";
     run_requests: "{} requests in {} seconds.";
@@ -233,7 +234,7 @@ pub(super) const ERRORS: &[Remedy] = &[
     remedy(
         "badArgument",
         "An argument is missing, is not one of this verb, is given twice, or has a value that cannot be read.",
-        "fill in what the form marks as needed, and dates with the precision that the repository names.",
+        "fill in every field that is not optional, and dates as precise as the repository names them.",
         "E-8",
     ),
     remedy(
