@@ -9,7 +9,7 @@ use url::Url;
 use super::{HouseFormat, Repository, Rights, Server};
 
 /// Paths that the server itself answers.
-const OWN_PATHS: [&str; 3] = ["/healthz", "/metrics", "/favicon.ico"];
+const OWN_PATHS: [&str; 4] = ["/healthz", "/metrics", "/favicon.ico", "/explore"];
 
 impl Server {
     pub(super) fn check(&self) -> Result<()> {
@@ -22,6 +22,9 @@ impl Server {
         }
         if self.max_connections == 0 || self.header_timeout_seconds == 0 || self.stall_timeout_seconds == 0 {
             bail!("[server] max_connections, header_timeout_seconds and stall_timeout_seconds must be at least 1");
+        }
+        if self.explore_concurrent_requests == 0 {
+            bail!("[server] explore_concurrent_requests must be at least 1\nTry: explore = \"own\" to ask nobody else");
         }
         Ok(())
     }
@@ -257,6 +260,12 @@ mod tests {
             ),
             ("[[repository]]\nname = \"main\"", "share a name"),
             ("[server]\nmax_connections = 0", "max_connections"),
+            ("[server]\nexplore = \"all\"", "explore"),
+            (
+                "[server]\nexplore_concurrent_requests = 0",
+                "explore_concurrent_requests",
+            ),
+            ("path = \"/explore\"", "path"),
             (
                 "[[format]]\nprefix = \"all\"\nnamespace = \"n:n\"\nschema = \"s:s\"\nroot = \"r\"",
                 "reserved",

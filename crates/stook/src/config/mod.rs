@@ -22,7 +22,7 @@ use crate::crosswalk::Crosswalks;
 use crate::sets;
 pub(crate) use check::is_url;
 pub use settings::{
-    Access, Branding, Coding, Crosswalk, Eprints, GranularityName, Harvest, HouseFormat, LogFormat, Network,
+    Access, Branding, Coding, Crosswalk, Eprints, Explore, GranularityName, Harvest, HouseFormat, LogFormat, Network,
     Repository, Rights, Server, Source, User,
 };
 pub use source::check_web_address;

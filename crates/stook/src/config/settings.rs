@@ -71,6 +71,16 @@ settings! {
             "How long answers in flight may take to finish when the server is stopped.";
         log_format: LogFormat = LogFormat::Text,
             "\"text\" for people, \"json\" for machines.";
+        explore: Explore = Explore::Own,
+            "What visitors may explore and test at /explore: \"own\" repositories, \"any\" repository by its URL, or \"off\". See docs/exploring.md.";
+        explore_private: bool = false,
+            "With \"any\": whether URLs may lead inside this network. Visitors could then ask machines that only this one can reach.";
+        explore_requests_per_minute: u32 = 60,
+            "With \"any\": requests to other repositories that one client may cause; 0 means no limit.";
+        explore_concurrent_requests: usize = 4,
+            "With \"any\": requests to other repositories at the same time, of all clients together.";
+        explore_runs: usize = 2,
+            "Runs of the validator at the same time, started at /explore; one for each client. 0 means none.";
     }
 }
 
@@ -286,6 +296,18 @@ pub enum LogFormat {
     Text,
     /// For machines.
     Json,
+}
+
+/// What may be explored.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Explore {
+    /// The repositories of this server.
+    Own,
+    /// These, and any other by its URL.
+    Any,
+    /// Nothing.
+    Off,
 }
 
 /// Granularity as people write it.

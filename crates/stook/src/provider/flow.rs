@@ -78,21 +78,45 @@ pub struct Turn {
     since: Instant,
 }
 
+/// What a gate lets through.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At the same time.
+    pub turns: usize,
+    /// The longest wait for a turn.
+    pub longest_wait: Duration,
+    /// Between two requests of one client in the long run; none for no limit.
+    pub interval: Option<Duration>,
+    /// Requests that a client may be ahead of that.
+    pub burst: u32,
+    /// Of one client at the same time; 0 for no limit.
+    pub of_a_client: usize,
+}
+
 impl Gate {
     /// A gate with the limits of the configuration.
     pub fn new(server: &Server) -> Gate {
-        let most_turns = most_turns(server);
         let rate = server.client_requests_per_second;
-        let interval = (rate > 0).then(|| Duration::from_secs(1) / rate);
+        Gate::with(Limits {
+            turns: most_turns(server),
+            longest_wait: Duration::from_secs(server.queue_seconds),
+            interval: (rate > 0).then(|| Duration::from_secs(1) / rate),
+            burst: server.client_burst,
+            of_a_client: server.client_concurrent_requests,
+        })
+    }
+
+    /// A gate with limits of its own.
+    pub fn with(limits: Limits) -> Gate {
         Gate {
-            turns: Arc::new(Semaphore::new(most_turns)),
-            most_turns,
+            turns: Arc::new(Semaphore::new(limits.turns)),
+            most_turns: limits.turns,
             waiting: AtomicUsize::new(0),
             service_micros: AtomicU64::new(1_000),
-            longest_wait: Duration::from_secs(server.queue_seconds),
-            interval,
-            burst: interval.unwrap_or_default() * server.client_burst.max(1),
-            most_of_a_client: server.client_concurrent_requests,
+            longest_wait: limits.longest_wait,
+            interval: limits.interval,
+            burst: limits.interval.unwrap_or_default() * limits.burst.max(1),
+            most_of_a_client: limits.of_a_client,
             clients: Mutex::default(),
         }
     }
@@ -201,7 +225,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Whoever has one IPv6 address has all of its /64.
-fn network(client: IpAddr) -> IpAddr {
+pub(crate) fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => {
             let mut segments = address.segments();

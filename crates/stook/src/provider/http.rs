@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::body::Body;
 use stook_store::StoreError;
+use tokio::runtime::Handle;
 use tracing::{error, info, warn};
 
 use super::access::{Verdict, judge};
@@ -21,9 +22,10 @@ use super::client::client_of;
 use super::compress::{compress, negotiate};
 use super::flow::{Busy, Gate, Turn};
 use super::metrics::Metrics;
+use super::stream::Reply;
 use super::{Provider, answer::Answer};
-use crate::config::{Coding, Server};
-use crate::web::{self, checks::Links};
+use crate::config::{Coding, Explore, Server};
+use crate::web::{self, checks::Links, explore::Explorer};
 
 /// A POST body is a query; the longest legal ones are far below this.
 const MOST_BODY_BYTES: usize = 64 * 1024;
@@ -40,6 +42,7 @@ pub struct Site {
     providers: Vec<Arc<Provider>>,
     gate: Arc<Gate>,
     metrics: Arc<Metrics>,
+    explorer: Explorer,
     settings: Server,
 }
 
@@ -50,6 +53,7 @@ impl Site {
             providers: providers.into_iter().map(Arc::new).collect(),
             gate: Arc::new(Gate::new(&settings)),
             metrics: Arc::default(),
+            explorer: Explorer::new(&settings),
             settings,
         }
     }
@@ -64,8 +68,13 @@ impl Site {
         &self.settings
     }
 
+    /// What visitors explore with.
+    pub(crate) fn explorer(&self) -> &Explorer {
+        &self.explorer
+    }
+
     /// Answers one request.
-    pub async fn respond<B>(self: Arc<Self>, request: Request<B>, peer: IpAddr) -> Response<Full<Bytes>>
+    pub async fn respond<B>(self: Arc<Self>, request: Request<B>, peer: IpAddr) -> Response<Reply>
     where
         B: Body + Send,
         B::Data: Send,
@@ -74,14 +83,26 @@ impl Site {
         // RFC 9112, section 3.2: whoever stands between us may have understood another host than we would.
         let hosts = request.headers().get_all(header::HOST).iter().count();
         if hosts > 1 || hosts == 0 && request.version() == Version::HTTP_11 {
-            return plain(StatusCode::BAD_REQUEST, TEXT, "A request names its host, once.\n");
+            return plain(StatusCode::BAD_REQUEST, TEXT, "A request names its host, once.\n").map(Either::Left);
         }
+        let client = client_of(request.headers(), peer, &self.settings.trusted_proxies);
+        if request.uri().path() == web::explore::PATH && self.settings.explore != Explore::Off {
+            return web::explore::respond(self, request, client).await;
+        }
+        self.respond_at_once(request, client).await.map(Either::Left)
+    }
+
+    async fn respond_at_once<B>(self: Arc<Self>, request: Request<B>, client: IpAddr) -> Response<Full<Bytes>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         let path = request.uri().path();
         let provider = self
             .providers
             .iter()
             .find(|provider| path.trim_end_matches('/') == provider.settings.path);
-        let client = client_of(request.headers(), peer, &self.settings.trusted_proxies);
         if let Some(provider) = provider.cloned() {
             return match self.oai(provider, request, client).await {
                 Ok(response) | Err(response) => response,
@@ -132,11 +153,7 @@ impl Site {
         let accepts = text_of(request.headers(), header::ACCEPT_ENCODING).unwrap_or_default();
         let coding = negotiate(&accepts, &provider.settings.compression);
         // The body comes before the turn: whoever is slow to send it keeps nobody waiting.
-        let patience = Duration::from_secs(self.settings.header_timeout_seconds);
-        let Ok(query) = tokio::time::timeout(patience, query_of(request)).await else {
-            return Err(too_slow());
-        };
-        let query = query?;
+        let query = self.read_query(request).await?;
         let turn = self.turn(client).await?;
         // And the turn before the verdict: guessing passwords is limited like anything else.
         match judge(&provider.settings.access, client, authorization.as_deref()) {
@@ -151,6 +168,23 @@ impl Site {
                 Err(plain(StatusCode::FORBIDDEN, TEXT, message))
             }
         }
+    }
+
+    /// The query, if it comes in time.
+    pub(crate) async fn read_query<B>(&self, request: Request<B>) -> Result<Vec<u8>, Response<Full<Bytes>>>
+    where
+        B: Body + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let patience = Duration::from_secs(self.settings.header_timeout_seconds);
+        let query = tokio::time::timeout(patience, query_of(request)).await;
+        query.unwrap_or_else(|_| Err(too_slow()))
+    }
+
+    /// A turn, for whoever may wait where it is.
+    pub(crate) fn wait_for_turn(&self, client: IpAddr) -> Result<Turn, Busy> {
+        let turn = Handle::current().block_on(self.gate.clone().enter(client));
+        turn.inspect_err(|busy| self.metrics.refused(busy.limit))
     }
 
     fn keep_out(&self, provider: &Provider, client: IpAddr, had_credentials: bool) {
@@ -175,7 +209,7 @@ impl Site {
         };
         self.blocking_page(move |site| {
             let _turn = turn;
-            web::landing::page(&site.providers, may_see)
+            web::landing::page(&site.providers, site.settings.explore != Explore::Off, may_see)
         })
         .await
     }
@@ -321,7 +355,7 @@ fn log(repository: &str, client: IpAddr, answer: &Answer, bytes: usize, micros: 
 }
 
 /// The value of a header; of several, one after the other (RFC 9110, section 5.3).
-fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
+pub(crate) fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
     let values: Vec<&str> = headers
         .get_all(name)
         .iter()
@@ -333,11 +367,10 @@ fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
 /// A page for people: no scripts, nothing from elsewhere.
 pub(crate) fn html(markup: String) -> Response<Full<Bytes>> {
     let mut response = plain(StatusCode::OK, HTML, markup);
-    let policy =
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'";
-    response
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     response
 }
 
@@ -349,7 +382,7 @@ pub(crate) fn failed(failure: &StoreError) -> Response<Full<Bytes>> {
     }
 }
 
-fn internal_error() -> Response<Full<Bytes>> {
+pub(crate) fn internal_error() -> Response<Full<Bytes>> {
     let message = "The repository has a problem; its operator finds it in the log.\n";
     plain(StatusCode::INTERNAL_SERVER_ERROR, TEXT, message)
 }
@@ -401,7 +434,7 @@ fn moved(to: &'static str) -> Response<Full<Bytes>> {
     response
 }
 
-fn method_not_allowed(allowed: &'static str) -> Response<Full<Bytes>> {
+pub(crate) fn method_not_allowed(allowed: &'static str) -> Response<Full<Bytes>> {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, TEXT, format!("Use one of {allowed}.\n"));
     response
         .headers_mut()

@@ -20,6 +20,7 @@ pub mod reach;
 pub mod replicas;
 pub mod serve;
 mod stall;
+pub mod stream;
 mod verbs;
 
 use std::fs;

@@ -54,9 +54,10 @@ pub async fn bind(listen: &str) -> Result<TcpListener> {
 /// Serves until `shutdown` is ready, then finishes the answers in flight.
 ///
 /// # Errors
-/// None once it listens: a failed connection concerns nobody else.
+/// When it is not known where it listens. A failed connection concerns nobody else.
 pub async fn run(listener: TcpListener, site: Site, shutdown: impl Future<Output = ()>) -> Result<()> {
     let site = Arc::new(site);
+    site.explorer().listens_at(listener.local_addr()?);
     let settings = site.settings().clone();
     let connections = Arc::new(Semaphore::new(settings.max_connections));
     let graceful = GracefulShutdown::new();
@@ -85,9 +86,9 @@ pub async fn run(listener: TcpListener, site: Site, shutdown: impl Future<Output
         };
         // Answers are written whole, so there is nothing to gain by waiting for more.
         let _ = stream.set_nodelay(true);
-        let site = site.clone();
+        let serving = site.clone();
         let service = service_fn(move |request| {
-            let site = site.clone();
+            let site = serving.clone();
             async move { Ok::<_, Infallible>(site.respond(request, peer.ip()).await) }
         });
         let stream = Unstalled::new(stream, Duration::from_secs(settings.stall_timeout_seconds));
@@ -100,6 +101,7 @@ pub async fn run(listener: TcpListener, site: Site, shutdown: impl Future<Output
         });
     }
     drop(listener);
+    site.explorer().stop();
     info!("stopping; answers in flight are finished");
     let patience = Duration::from_secs(settings.shutdown_seconds);
     if tokio::time::timeout(patience, graceful.shutdown()).await.is_err() {

@@ -42,10 +42,12 @@ pub use ask::Manners;
 pub use options::{Options, Outside, Profile, Progress};
 pub use report::Report;
 
-use ask::Asker;
+// The explorer shows the same answers to people.
+pub(crate) use ask::Asker;
+pub(crate) use document::{Document, Element, Flaw, Header, Token};
+pub(crate) use exchange::{Answer, Exchange, NoAnswer, Question};
+
 use checks::static_repository::{self, StaticFile};
-use document::Document;
-use exchange::Question;
 use run::{Run, Stop};
 
 /// Tests the repository at a URL, or the static repository whose file is there.

@@ -31,12 +31,12 @@ struct Holdings {
 }
 
 /// The page. Of a repository that the visitor may not see it says only that there is one.
-pub fn page(providers: &[Arc<Provider>], may_see: impl Fn(&Provider) -> bool) -> Response<Full<Bytes>> {
+pub fn page(providers: &[Arc<Provider>], explored: bool, may_see: impl Fn(&Provider) -> bool) -> Response<Full<Bytes>> {
     let alone = providers.len() == 1;
     let sections: Result<Vec<Markup>, StoreError> = providers
         .iter()
         .map(|provider| match may_see(provider) {
-            true => Ok(section(provider, &holdings(provider)?, alone)),
+            true => Ok(section(provider, &holdings(provider)?, alone, explored)),
             false => Ok(closed_section(provider, alone)),
         })
         .collect();
@@ -137,7 +137,7 @@ fn closed_section(provider: &Provider, alone: bool) -> Markup {
     }
 }
 
-fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
+fn section(provider: &Provider, holdings: &Holdings, alone: bool, explored: bool) -> Markup {
     let settings = &provider.settings;
     html! {
         (heading(provider, alone))
@@ -154,6 +154,10 @@ fn section(provider: &Provider, holdings: &Holdings, alone: bool) -> Markup {
             "; deletions are kept for ever; datestamps are precise to the "
             @if settings.granularity == crate::config::GranularityName::Days { "day" } @else { "second" } "." }
         h2 { "Try it" }
+        @if explored {
+            p { a.button href={ "explore?repository=" (settings.name) } { "Explore this repository" }
+                " – in words, without reading XML; and test it. Or see the answers themselves:" }
+        }
         (links(provider, holdings))
         h2 { "Formats" }
         div.scroll { table {

@@ -81,7 +81,7 @@ fn links(page: &Response, at: &str) -> Vec<url::Url> {
         .map(|rest| rest.split('"').next().unwrap());
     links
         .map(|link| at.join(&link.replace("&amp;", "&")).unwrap())
-        .filter(|link| link.scheme() != "mailto")
+        .filter(|link| link.scheme() != "mailto" && !link.path().ends_with("/explore"))
         .collect()
 }
 

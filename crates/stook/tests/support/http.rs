@@ -193,6 +193,17 @@ impl Connection {
         self.receive_answer_to(false)
     }
 
+    /// The head of an answer whose body is to be read as it comes.
+    pub fn read_head(&mut self) -> String {
+        let end = loop {
+            match find(&self.received, b"\r\n\r\n") {
+                Some(end) => break end + 4,
+                None => assert!(self.fill(), "no answer came"),
+            }
+        };
+        String::from_utf8(self.received.drain(..end).collect()).unwrap()
+    }
+
     fn receive_answer_to(&mut self, has_body: bool) -> Option<Response> {
         let end = loop {
             if let Some(end) = find(&self.received, b"\r\n\r\n") {
@@ -221,7 +232,11 @@ impl Connection {
         if status == 100 {
             return Some(response);
         }
-        // The server always knows how long its answer is.
+        if response.header("transfer-encoding") == Some("chunked") {
+            response.body = self.receive_chunks();
+            return Some(response);
+        }
+        // Of everything else the server knows how long it is.
         let length: usize = response.header("content-length").expect("a length").parse().unwrap();
         if has_body {
             while self.received.len() < length {
@@ -234,6 +249,32 @@ impl Connection {
             response.body = self.received.drain(..length).collect();
         }
         Some(response)
+    }
+
+    /// A body that is made while it is sent, to its end.
+    fn receive_chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.receive_chunk() {
+            body.extend(chunk);
+        }
+        body
+    }
+
+    /// The next piece of such a body; none at its end.
+    pub fn receive_chunk(&mut self) -> Option<Vec<u8>> {
+        let line = loop {
+            if let Some(line) = find(&self.received, b"\r\n") {
+                break line;
+            }
+            assert!(self.fill(), "the answer broke off between two chunks");
+        };
+        let length = std::str::from_utf8(&self.received[..line]).unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        while self.received.len() < line + 2 + length + 2 {
+            assert!(self.fill(), "the answer broke off in a chunk");
+        }
+        let chunk: Vec<u8> = self.received.drain(..line + 2 + length + 2).collect();
+        (length > 0).then(|| chunk[line + 2..line + 2 + length].to_vec())
     }
 
     /// Whether nothing more comes from the server.
