@@ -70,6 +70,6 @@ pub use error::StoreError;
 pub use position::Position;
 pub use postgres::{PostgresAddress, ReplicaState};
 pub use store::{
-    Batch, Beside, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
-    StoredRecord, Vanished,
+    Batch, Beside, Encoder, Gone, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span,
+    Store, StoredRecord, Vanished,
 };

@@ -349,15 +349,18 @@ fn refresh_one(session: &Session, crosswalk: &Crosswalk) -> Result<Ending> {
     let (from, to) = (crosswalk.source_prefix(), &crosswalk.target().prefix);
     let bar = progress::count(0);
     bar.set_message(format!("{from} -> {to}"));
-    let outcome = refresh::refresh(&session.store, session.repository, crosswalk, &stop, &mut |done, of| {
+    let mut tell = |done, of| {
         bar.set_length(of);
         bar.set_position(done);
-    });
+    };
+    let all = session.crosswalks()?;
+    let outcome = refresh::refresh(&session.store, session.repository, crosswalk, &all, &stop, &mut tell);
     bar.finish_and_clear();
     let Refreshed {
         read,
         new,
         changed,
+        unchanged,
         deleted,
         failed,
         examples,
@@ -367,6 +370,7 @@ fn refresh_one(session: &Session, crosswalk: &Crosswalk) -> Result<Ending> {
     for (count, what) in [
         (new, "new"),
         (changed, "changed"),
+        (unchanged, "unchanged"),
         (deleted, "deleted"),
         (failed, "cannot be made"),
     ] {

@@ -17,6 +17,7 @@ use stook_store::Importer;
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
+use crate::crosswalk::{Crosswalks, heirs};
 use crate::import::marc::{FieldName, MarcCharset};
 use crate::import::rewrite::Rewrite;
 use crate::import::watch::FEW;
@@ -153,10 +154,11 @@ impl Import {
             database::remember(&readings, &session)?;
         }
         if self.sync {
-            for crosswalk in session.crosswalks()?.iter() {
+            let crosswalks = session.crosswalks()?;
+            for crosswalk in crosswalks.iter() {
                 importer.derives(crosswalk.source_prefix(), &crosswalk.target().prefix)?;
             }
-            self.delete_vanished(&mut importer, &summary)?;
+            self.delete_vanished(&session, &crosswalks, &mut importer, &summary)?;
         }
         Ok(ending)
     }
@@ -192,7 +194,13 @@ impl Import {
     }
 
     /// Deletes what the input no longer mentions, unless that would be suspiciously much.
-    fn delete_vanished(&self, importer: &mut Importer, summary: &Summary) -> Result<()> {
+    fn delete_vanished(
+        &self,
+        session: &Session,
+        crosswalks: &Crosswalks,
+        importer: &mut Importer,
+        summary: &Summary,
+    ) -> Result<()> {
         summary.is_complete().map_err(|reason| {
             anyhow!("nothing was deleted: {reason}\nTry: mend the input (see stook quarantine) and import it again")
         })?;
@@ -215,7 +223,10 @@ impl Import {
         }
         let bar = progress::count(vanished.records);
         bar.set_message("deleting");
-        let deleted = importer.delete_vanished(|done| bar.set_position(done));
+        let deleted = importer.delete_vanished_step_by_step(|gone| {
+            bar.set_position(gone.deleted);
+            heirs::make(&session.store, session.repository, crosswalks, &gone.bereft).map(drop)
+        });
         bar.finish_and_clear();
         println!(
             "{:>12} deleted, because the input no longer has them",
