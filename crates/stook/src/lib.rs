@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+mod count;
 pub mod crosswalk;
 pub mod harvest;
 pub mod import;

@@ -23,6 +23,7 @@ use super::flow::{Busy, Gate, Turn};
 use super::metrics::Metrics;
 use super::{Provider, answer::Answer};
 use crate::config::{Coding, Server};
+use crate::count::counted;
 use crate::web;
 
 /// A POST body is a query; the longest legal ones are far below this.
@@ -350,7 +351,10 @@ fn internal_error() -> Response<Full<Bytes>> {
 }
 
 fn retry_after(seconds: u64) -> Response<Full<Bytes>> {
-    let message = format!("The repository is busy. Please try again in {seconds} seconds.\n");
+    let message = format!(
+        "The repository is busy. Please try again in {}.\n",
+        counted(seconds, "second")
+    );
     unavailable(seconds, message)
 }
 

@@ -83,6 +83,7 @@ fn a_format_is_looked_at_added_and_made_again_where_it_differs() {
     repository.write("my.map", MAPPING.replace("title\n", "title upper\n"));
     let told = repository.fine(&["format", "refresh", "mods"]);
     assert!(told.contains("2 records read") && told.contains("1 changed"), "{told}");
+    assert!(told.contains("1 unchanged"), "{told}");
     assert!(contains(&repository, "mods", "1", "ONE"));
     assert_eq!(
         said(&repository, "mods", "2").unwrap(),
@@ -223,7 +224,11 @@ fn a_sync_and_a_refresh_make_records_of_what_is_left() {
 #[test]
 fn what_no_source_says_any_more_is_withdrawn_and_sets_follow_what_is_left() {
     let repository = Repository::new();
-    let untitled = || marc(&[("1", "")]).replace("245", "500").replace("\"a\"></", "\"a\">x</");
+    let untitled = || {
+        marc(&[("1", "")])
+            .replace("245", "500")
+            .replace("\"a\"></", "\"a\">x</")
+    };
     let mut settings = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
     settings = settings.replace("# set_rules = []", "set_rules = [\"my.rules\"]");
     for from in ["marc21", "marcxml"] {
