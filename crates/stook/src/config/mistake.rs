@@ -12,10 +12,16 @@ pub(crate) fn mistake(text: &str, error: &toml::de::Error, page: &str) -> Error 
     let message = error.message();
     let span = error.span().filter(|span| text.get(span.clone()).is_some());
     let place = span.as_ref().map(|span| place(text, span)).unwrap_or_default();
-    let told = match message.strip_prefix("missing field ") {
-        Some(name) => format!("{} is missing", name.trim_matches('`')),
-        None => format!("{place}{}", in_words(message)),
-    };
+    if let Some(name) = message.strip_prefix("missing field ") {
+        // Of the file itself no line is at fault.
+        let is_in_table = span
+            .as_ref()
+            .is_some_and(|span| line(text, span).trim().starts_with('['));
+        let place = if is_in_table { place.as_str() } else { "" };
+        let name = name.trim_matches('`');
+        return anyhow!("{place}{name} is missing\nTry: {page} shows what has to be there");
+    }
+    let told = format!("{place}{}", in_words(message));
     let remedy = span.and_then(|span| instead(text, &span, message));
     let remedy = remedy.unwrap_or_else(|| format!("{page} shows what may stand here"));
     anyhow!("{}\nTry: {}", without_passwords(&told), without_passwords(&remedy))

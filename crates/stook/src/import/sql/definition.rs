@@ -290,7 +290,14 @@ mod tests {
                 format!("{base}query = \"select 1\"\n[columns]\nx = \"titel\""),
                 "\"titel\" is not known",
             ),
-            ("query = \"a\"\nid = \"id\"".to_owned(), "database"),
+            (
+                "query = \"a\"\nid = \"id\"".to_owned(),
+                "database is missing\nTry: docs/databases.md",
+            ),
+            (
+                format!("{base}query = \"select 1\"\n[[values]]\nid = \"id\""),
+                "line 4, [[values]]: query is missing",
+            ),
             (
                 format!("{base}query = \"-- old ones\\nDELETE from book\""),
                 "query: it begins with \"delete\"; records are only read\nTry: a query that begins with select",
