@@ -71,9 +71,11 @@ fn sources(
     (identifier, to): &Bereft,
 ) -> Result<VecDeque<Source>, StoreError> {
     let mut sources = VecDeque::new();
+    // One question is enough for most: on a server each is a journey.
+    let live = snapshot.formats_of(repository, identifier)?.unwrap_or_default();
     for (at, crosswalk) in crosswalks.iter().enumerate() {
         let from = crosswalk.source_prefix();
-        if crosswalk.target().prefix != *to {
+        if crosswalk.target().prefix != *to || !live.iter().any(|format| format.prefix == *from) {
             continue;
         }
         let known = snapshot.known(repository, from, identifier)?;
@@ -110,11 +112,8 @@ fn changes(crosswalks: &Crosswalks, step: &[Bereft], sources: &mut [VecDeque<Sou
                     about: Vec::new(),
                 },
                 Ok(None) if sources[of].is_empty() => Content::Underived { unless: Vec::new() },
-                Ok(None) => continue,
-                Err(_) => {
-                    sources[of].clear();
-                    continue;
-                }
+                // The next one may say something, or be fit for it.
+                Ok(None) | Err(_) => continue,
             };
             sources[of].clear();
             let (identifier, prefix) = &step[of];

@@ -285,6 +285,9 @@ impl Changes {
     /// What the batch itself deletes is nothing to make a record from. The first changes are those that were given.
     fn drop_vain_hopes(&mut self, given: usize) {
         let (given, made) = self.changes.split_at_mut(given);
+        if heirs::bereft(made).is_empty() {
+            return;
+        }
         let is_deletion = |change: &&Change| matches!(change.content, stook_store::Content::Deleted);
         let deleted: HashSet<(&Identifier, &MetadataPrefix)> = given
             .iter()
