@@ -11,7 +11,7 @@ use stook_oai::Excerpt;
 use crate::marc::Defect;
 use crate::model::Breach;
 
-/// The first thing wrong with a piece of XML.
+/// The first thing wrong with a piece of XML, or several where its format is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Line of the fault, counted from 1 at the beginning of the text.
@@ -160,6 +160,31 @@ pub enum Problem {
     /// In other formats: what their content model does not allow.
     #[error("{0}")]
     Content(Breach),
+    /// More than one thing that the format does not allow, in the order of the record.
+    #[error("{}", listed(.0))]
+    Several(Vec<Problem>),
+}
+
+/// So many are told at once. One who made more mistakes than that makes the same one again and again.
+pub(crate) const MOST_TOLD: usize = 10;
+
+fn listed(problems: &[Problem]) -> String {
+    let mut listed: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    if listed.len() == MOST_TOLD {
+        listed.push("perhaps more".to_owned());
+    }
+    listed.join("; also ")
+}
+
+impl Problem {
+    /// Whether the rest of the record can be looked at as if nothing had been.
+    pub(crate) fn is_no_end(&self) -> bool {
+        match self {
+            Self::Content(_) => true,
+            Self::Marc(defect) => defect.is_no_end(),
+            _ => false,
+        }
+    }
 }
 
 /// A name for a message: whole if short, cut if somebody made it enormous.

@@ -508,3 +508,21 @@ proptest! {
         prop_assert_eq!(told(&back), told(&record));
     }
 }
+
+#[test]
+fn a_place_of_which_only_an_address_is_given_is_none() {
+    let record = |subfields: &str| {
+        format!(
+            "<record xmlns=\"http://www.loc.gov/MARC21/slim\"><leader>00000nam a2200000 a 4500</leader>\
+             <datafield tag=\"245\" ind1=\"0\" ind2=\"0\"><subfield code=\"a\">Plan</subfield></datafield>\
+             <datafield tag=\"752\" ind1=\" \" ind2=\" \">{subfields}\
+             <subfield code=\"0\">https://example.org/1</subfield></datafield></record>"
+        )
+    };
+    assert!(!apply("marc21", "mods", &record("")).unwrap().contains("Geographic"));
+    let made = apply("marc21", "mods", &record("<subfield code=\"d\">Prag</subfield>")).unwrap();
+    assert!(
+        made.contains("valueURI=\"https://example.org/1\"><city>Prag</city>"),
+        "{made}"
+    );
+}

@@ -186,7 +186,7 @@ fn no_bytes_make_the_check_panic() {
 mod model {
     use proptest::prelude::*;
     use stook_metadata::model::{Model, all};
-    use stook_metadata::{check, well_known};
+    use stook_metadata::{Fault, Problem, check, well_known};
 
     /// Elements and attributes of a model, thrown together: mostly wrong, but with names that are known.
     fn inside(model: &'static Model) -> impl Strategy<Value = String> {
@@ -249,6 +249,12 @@ mod model {
                 );
                 match check(&xml, format) {
                     Ok(checked) => prop_assert_eq!(check(&checked, format), Ok(checked)),
+                    Err(Fault { problem: Problem::Several(several), .. }) => {
+                        prop_assert!((2..=10).contains(&several.len()));
+                        for one in several {
+                            prop_assert!(one.to_string().chars().count() < 600, "{}", one);
+                        }
+                    }
                     Err(fault) => prop_assert!(fault.to_string().chars().count() < 600, "{}", fault),
                 }
             });

@@ -155,7 +155,8 @@ pub(crate) enum Met {
     Same,
     /// It would change something.
     Other,
-    /// It gives way, because the record was given and the change is not.
+    /// It gives way, because the record was given and the change is not, or because the record that the change would
+    /// withdraw can still be made from something else.
     Outranked,
 }
 

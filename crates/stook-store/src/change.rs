@@ -41,7 +41,11 @@ pub enum Content {
     },
     /// Withdrawn, because what it was made from says nothing of the kind any more. Leaves alone what was given, and what
     /// never was.
-    Underived,
+    Underived {
+        /// Other formats it can be made from. As long as the item has a live record that was given in one of them, the
+        /// record stays: whoever knows the way makes it from that one.
+        unless: Vec<MetadataPrefix>,
+    },
     /// Live, and taken from another repository.
     Harvested {
         /// The metadata part's root element.

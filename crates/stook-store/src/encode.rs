@@ -31,7 +31,7 @@ impl Encoded {
     pub(crate) fn derived(&self) -> Option<bool> {
         match self.content {
             EncodedContent::Live { derived, .. } => Some(derived),
-            EncodedContent::Underived => Some(true),
+            EncodedContent::Underived { .. } => Some(true),
             _ => None,
         }
     }
@@ -66,7 +66,10 @@ pub(crate) enum EncodedContent {
     },
     Deleted,
     /// Only what was made from another record, if there is any.
-    Underived,
+    Underived {
+        /// Formats: where the item has a live record that was given in one of them, nothing happens.
+        unless: Vec<i64>,
+    },
     Erased,
     Restored,
     /// Only the sets change, of the record at this position.
@@ -137,7 +140,9 @@ impl Encoder {
                     }
                 }
                 (Content::Deleted, _) => EncodedContent::Deleted,
-                (Content::Underived, _) => EncodedContent::Underived,
+                (Content::Underived { unless }, _) => EncodedContent::Underived {
+                    unless: self.known_formats(&unless)?,
+                },
                 (Content::Erased, _) => EncodedContent::Erased,
                 (Content::Restored, _) => EncodedContent::Restored,
                 (Content::Kept { at }, _) => EncodedContent::Kept(at),
@@ -178,6 +183,22 @@ impl Encoder {
         Ok(format)
     }
 
+    /// The ids of formats; those that were never declared have no records, and are passed over.
+    fn known_formats(&self, prefixes: &[MetadataPrefix]) -> Result<Vec<i64>, StoreError> {
+        let mut formats = self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = Vec::with_capacity(prefixes.len());
+        for prefix in prefixes {
+            if let Some(format) = formats.get(prefix) {
+                known.push(format.id);
+            } else if self.backend.format(self.repository, prefix)?.is_some() {
+                let format = self.load(prefix)?;
+                known.push(format.id);
+                formats.insert(prefix.clone(), format);
+            }
+        }
+        Ok(known)
+    }
+
     fn load(&self, prefix: &MetadataPrefix) -> Result<Format, StoreError> {
         let found = self.backend.format(self.repository, prefix)?;
         let format = found.ok_or_else(|| StoreError::UnknownFormat(prefix.clone()))?;
@@ -212,7 +233,9 @@ fn fragment(content: &Content) -> Option<Vec<u8>> {
             append_about(&mut fragment, &origin.provenance);
             Some(fragment)
         }
-        Content::Deleted | Content::Underived | Content::Erased | Content::Restored | Content::Kept { .. } => None,
+        Content::Deleted | Content::Underived { .. } | Content::Erased | Content::Restored | Content::Kept { .. } => {
+            None
+        }
     }
 }
 

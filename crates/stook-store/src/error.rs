@@ -36,7 +36,7 @@ pub enum StoreError {
     #[error("there is no record {0}")]
     UnknownRecord(Identifier),
     /// The set is used by records and cannot be removed.
-    #[error("set {0} still has {1} records")]
+    #[error("set {0} still has {1} record{s}", s = if *.1 == 1 { "" } else { "s" })]
     SetInUse(SetSpec, u64),
     /// The disk has no room left. Nothing of the unfinished transaction was kept.
     #[error("the disk is full; everything committed before is safe")]

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use rusqlite::Connection;
 use stook_oai::{Identifier, MetadataPrefix, SetSpec};
 
-use crate::backend::{Backend, Existing, ImportStart, Met, View, each};
+use crate::backend::{Backend, Existing, ImportStart, Met, StoredFormat, View, each};
 use crate::encode::{Batch, Encoded, EncodedContent};
-use crate::{Outcome, Position, Quarantined, RepositoryId, Span, StoreError, StoredRecord, Vanished};
+use crate::{Gone, Outcome, Position, Quarantined, RepositoryId, Span, StoreError, StoredRecord, Vanished};
 
 /// Deletions in one transaction.
 const DELETION_BATCH: u32 = 2_000;
@@ -23,8 +23,20 @@ pub(crate) struct Importer {
     start: ImportStart,
     own: Ranges,
     seen: Seen,
-    /// Formats whose records are made from those of another: from, to.
-    derived: Vec<(i64, i64)>,
+    ways: Vec<Way>,
+}
+
+/// From one format to another, whose records are made from those of the first.
+struct Way {
+    from: i64,
+    to: i64,
+    prefix: MetadataPrefix,
+}
+
+/// Deletions on their way.
+struct Withdrawal {
+    batch: Batch,
+    bereft: Vec<(String, MetadataPrefix)>,
 }
 
 impl Importer {
@@ -35,7 +47,7 @@ impl Importer {
             repository,
             own: Ranges::default(),
             seen: Seen::new()?,
-            derived: Vec::new(),
+            ways: Vec::new(),
         })
     }
 
@@ -74,10 +86,11 @@ impl Importer {
 
     /// What is made from a record that vanishes vanishes too. Formats nobody has heard of are passed over.
     pub(crate) fn derives(&mut self, from: &MetadataPrefix, to: &MetadataPrefix) -> Result<(), StoreError> {
+        let prefix = to.clone();
         let from = self.backend.format(self.repository, from)?;
         let to = self.backend.format(self.repository, to)?;
-        if let (Some(from), Some(to)) = (from, to) {
-            self.derived.push((from.id, to.id));
+        if let (Some(StoredFormat { id: from, .. }), Some(StoredFormat { id: to, .. })) = (from, to) {
+            self.ways.push(Way { from, to, prefix });
         }
         Ok(())
     }
@@ -167,22 +180,25 @@ impl Importer {
         Ok(())
     }
 
-    /// Deletes what [`vanished`](Self::vanished) found last.
-    pub(crate) fn delete_vanished(&mut self, progress: &mut dyn FnMut(u64)) -> Result<u64, StoreError> {
+    /// Deletes what [`vanished`](Self::vanished) found last. `hear` is told after each transaction.
+    pub(crate) fn delete_vanished(
+        &mut self,
+        hear: &mut dyn FnMut(Gone) -> Result<(), StoreError>,
+    ) -> Result<u64, StoreError> {
         let mut deleted = 0;
         let start = self.start.position;
         // What another program publishes between our finding a record and deleting it is not ours to delete.
         let mut screen = |existing: &Existing, _| Ok((existing.position > start).then_some(Outcome::Unchanged));
-        while let Some(batch) = self.next_vanished()? {
+        while let Some(Withdrawal { batch, bereft }) = self.next_vanished()? {
             let (outcomes, _) = self.backend.commit(&batch, &mut screen)?;
             deleted += outcomes.iter().filter(|outcome| **outcome == Outcome::Deleted).count() as u64;
-            progress(deleted);
+            hear(Gone { deleted, bereft })?;
         }
         Ok(deleted)
     }
 
     /// The next records to delete; `None` when there are no more. A batch may be empty: all of its records changed.
-    fn next_vanished(&mut self) -> Result<Option<Batch>, StoreError> {
+    fn next_vanished(&mut self) -> Result<Option<Withdrawal>, StoreError> {
         let database = &self.seen.database;
         let positions: Vec<Position> = database
             .prepare_cached("SELECT position FROM vanished ORDER BY position LIMIT ?1")?
@@ -196,30 +212,39 @@ impl Importer {
             .execute([last.to_sql()])?;
         // A record another program changed meanwhile is no longer there, and is not ours to delete.
         let found = self.backend.records_at(self.repository, &positions)?;
-        let change = |format: i64, identifier: String, content: EncodedContent| Encoded {
+        Ok(Some(self.withdrawal(&found)))
+    }
+
+    /// Deletes these records, and what was made from them, unless it can be made from something that stays.
+    fn withdrawal(&self, vanished: &[(i64, String)]) -> Withdrawal {
+        let change = |format: i64, identifier: &str, content: EncodedContent| Encoded {
             format,
-            identifier,
+            identifier: identifier.to_owned(),
             set_specs: String::new(),
             content,
         };
-        let mut changes = Vec::with_capacity(found.len());
-        let mut derived = Vec::new();
-        for (format, identifier) in found {
-            let made = self.derived.iter().filter(|(from, _)| *from == format);
-            derived.extend(made.map(|(_, to)| change(*to, identifier.clone(), EncodedContent::Underived)));
-            changes.push(change(format, identifier, EncodedContent::Deleted));
-        }
+        let gone: HashSet<(i64, &str)> = vanished.iter().map(|(format, of)| (*format, of.as_str())).collect();
         // Where several ways lead to a record, it is withdrawn once.
-        let mut known: HashSet<(i64, String)> = changes
-            .iter()
-            .map(|given| (given.format, given.identifier.clone()))
-            .collect();
-        derived.retain(|made: &Encoded| known.insert((made.format, made.identifier.clone())));
-        changes.extend(derived);
-        Ok(Some(Batch {
-            repository: self.repository,
-            changes,
-        }))
+        let mut known = gone.clone();
+        let (mut changes, mut bereft) = (Vec::with_capacity(vanished.len()), Vec::new());
+        for (format, identifier) in vanished {
+            changes.push(change(*format, identifier, EncodedContent::Deleted));
+            for way in self.ways.iter().filter(|way| way.from == *format) {
+                if !known.insert((way.to, identifier.as_str())) {
+                    continue;
+                }
+                let others = self.ways.iter().filter(|other| other.to == way.to);
+                let stays = |from: &i64| !gone.contains(&(*from, identifier.as_str()));
+                let unless: Vec<i64> = others.map(|other| other.from).filter(stays).collect();
+                if !unless.is_empty() {
+                    bereft.push((identifier.clone(), way.prefix.clone()));
+                }
+                changes.push(change(way.to, identifier, EncodedContent::Underived { unless }));
+            }
+        }
+        let repository = self.repository;
+        let batch = Batch { repository, changes };
+        Withdrawal { batch, bereft }
     }
 }
 

@@ -50,6 +50,7 @@ mod error;
 mod import;
 mod position;
 mod postgres;
+mod private;
 mod segment;
 mod set;
 mod sqlite;
@@ -69,7 +70,8 @@ pub use copy::{Copied, CopyOptions, copy};
 pub use error::StoreError;
 pub use position::Position;
 pub use postgres::{PostgresAddress, ReplicaState};
+pub use private::is_private;
 pub use store::{
-    Batch, Beside, Encoder, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span, Store,
-    StoredRecord, Vanished,
+    Batch, Beside, Encoder, Gone, Importer, List, Page, Quarantined, RepositoryFacts, RepositoryId, Snapshot, Span,
+    Store, StoredRecord, Vanished,
 };

@@ -69,6 +69,15 @@ pub struct Vanished {
     pub of: u64,
 }
 
+/// A step in deleting what vanished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// Records deleted so far.
+    pub deleted: u64,
+    /// Records that were perhaps made from one deleted in this step, and can be made from another: identifier, format.
+    pub bereft: Vec<(String, MetadataPrefix)>,
+}
+
 /// Something that could not be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quarantined {
@@ -517,7 +526,21 @@ impl Importer {
     /// # Errors
     /// When the store cannot be written.
     pub fn delete_vanished(&mut self, mut progress: impl FnMut(u64)) -> Result<u64, StoreError> {
-        self.inner.delete_vanished(&mut progress)
+        self.delete_vanished_step_by_step(|gone| {
+            progress(gone.deleted);
+            Ok(())
+        })
+    }
+
+    /// The same; `hear` is told after each transaction, also which records may have to be made from something else now.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or `hear` fails.
+    pub fn delete_vanished_step_by_step(
+        &mut self,
+        mut hear: impl FnMut(Gone) -> Result<(), StoreError>,
+    ) -> Result<u64, StoreError> {
+        self.inner.delete_vanished(&mut hear)
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod cli;
 pub mod config;
+mod count;
 pub mod crosswalk;
 pub mod harvest;
 pub mod import;

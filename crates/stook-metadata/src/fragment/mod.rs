@@ -32,7 +32,8 @@ pub(crate) use walk::{declared_prefix, split};
 /// The first fault: not well-formed, another root, for `oai_dc` anything
 /// beside the fifteen elements, for MARCXML what its schema forbids in
 /// leaders, tags, indicators and subfields, and for formats that have a
-/// [model](crate::model) what that does not allow.
+/// [model](crate::model) what that does not allow. Of such, which leave the
+/// rest of the record readable, up to ten come together.
 ///
 /// ```
 /// use stook_metadata::{check, well_known};

@@ -373,3 +373,20 @@ fn faults_of_marcxml_are_told_in_a_cataloguers_words() {
         assert!(found.contains(complaint), "{inside}: {found}");
     }
 }
+
+#[test]
+fn several_faults_of_marcxml_are_told_at_once() {
+    let field = |tag: &str, indicator: &str, code: &str| {
+        format!("<datafield tag='{tag}' ind1='{indicator}' ind2=' '><subfield code='{code}'>x</subfield></datafield>")
+    };
+    let fields = [field("245", "X", "a"), field("650", " ", "aa"), field("650", "Y", "a")].concat();
+    assert_eq!(
+        marc_problem(&format!("{MARC_LEADER}{fields}")),
+        "field 245: indicator 1 is \"X\"; allowed is a digit, a small letter or a blank; also field 650: the subfield code \
+         \"aa\" is not a letter, a digit or a sign of ASCII; also field 650, second occurrence: indicator 1 is \"Y\"; \
+         allowed is a digit, a small letter or a blank"
+    );
+    // Where the parts are in disorder, nobody knows what the rest is.
+    let told = marc_problem(&format!("{fields}{MARC_LEADER}"));
+    assert_eq!(told, "the record has no leader");
+}

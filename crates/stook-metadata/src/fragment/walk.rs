@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::fault::{Fault, Problem, short};
+use crate::fault::{Fault, MOST_TOLD, Problem, short};
 use crate::namespaces::{Namespaces, XML, XMLNS};
 use crate::scan::{Attribute, Scanner, Token, is_space, unescape};
 
@@ -49,6 +49,9 @@ pub(super) struct Walk<'a, 'c> {
     open: Vec<&'a str>,
     bindings: Vec<Binding<'a>>,
     needed: Vec<&'a str>,
+    /// What the format does not allow, and where the first of it stands.
+    wrong: Vec<Problem>,
+    first: usize,
 }
 
 impl<'a, 'c> Walk<'a, 'c> {
@@ -61,10 +64,20 @@ impl<'a, 'c> Walk<'a, 'c> {
             open: Vec::with_capacity(8),
             bindings: Vec::with_capacity(8),
             needed: Vec::new(),
+            wrong: Vec::new(),
+            first: 0,
         }
     }
 
     pub(super) fn finish(mut self) -> Result<Walked<'a>, Fault> {
+        let walked = self.walk();
+        match self.wrong.is_empty() {
+            true => walked,
+            false => Err(self.wrong_so_far()),
+        }
+    }
+
+    fn walk(&mut self) -> Result<Walked<'a>, Fault> {
         let mut walked = self.root_start()?;
         while !self.open.is_empty() {
             match self.scanner.next_token()? {
@@ -80,7 +93,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         }
         walked.end = self.scanner.offset();
         self.nothing_follows()?;
-        walked.needed = self.needed;
+        walked.needed = std::mem::take(&mut self.needed);
         Ok(walked)
     }
 
@@ -152,9 +165,8 @@ impl<'a, 'c> Walk<'a, 'c> {
             depth: self.open.len(),
             resolve: &|prefix| self.resolve(prefix),
         };
-        if let Err(problem) = self.content.element(&node) {
-            return Err(self.fault_here(problem));
-        }
+        let outcome = self.content.element(&node);
+        self.go_on(outcome)?;
         if empty {
             self.forget_bindings();
             self.end()
@@ -181,16 +193,42 @@ impl<'a, 'c> Walk<'a, 'c> {
     }
 
     /// The element inside those that are open has ended.
-    fn end(&self) -> Result<(), Fault> {
-        self.content
-            .end(self.open.len())
-            .map_err(|problem| self.fault_here(problem))
+    fn end(&mut self) -> Result<(), Fault> {
+        let outcome = self.content.end(self.open.len());
+        self.go_on(outcome)
     }
 
-    fn text(&self, raw: &str) -> Result<(), Fault> {
-        self.content
-            .text(raw, self.open.len())
-            .map_err(|problem| self.fault_here(problem))
+    fn text(&mut self, raw: &str) -> Result<(), Fault> {
+        let outcome = self.content.text(raw, self.open.len());
+        self.go_on(outcome)
+    }
+
+    /// Takes note of what the format does not allow, so that all of it can be mended at once.
+    fn go_on(&mut self, outcome: Result<(), Problem>) -> Result<(), Fault> {
+        let Err(problem) = outcome else {
+            return Ok(());
+        };
+        if !problem.is_no_end() {
+            return Err(self.fault_here(problem));
+        }
+        if self.wrong.is_empty() {
+            self.first = self.scanner.token_start();
+        }
+        if !self.wrong.contains(&problem) {
+            self.wrong.push(problem);
+        }
+        match self.wrong.len() < MOST_TOLD {
+            true => Ok(()),
+            false => Err(self.wrong_so_far()),
+        }
+    }
+
+    fn wrong_so_far(&self) -> Fault {
+        let problem = match &self.wrong[..] {
+            [only] => only.clone(),
+            several => Problem::Several(several.to_vec()),
+        };
+        self.scanner.fault(self.first, problem)
     }
 
     /// Takes note of `xmlns="…"` and `xmlns:prefix="…"`.

@@ -43,6 +43,15 @@ impl Defect {
         self.field = Some((tag, earlier + 1));
         self
     }
+
+    /// Whether it concerns one place only, so that the rest of the record can be looked at.
+    pub(crate) fn is_no_end(&self) -> bool {
+        use Trouble::{BadCode, BadIndicator, ForbiddenTag, LeaderPosition};
+        matches!(
+            self.trouble,
+            LeaderPosition { .. } | ForbiddenTag(_) | BadIndicator { .. } | BadCode(_)
+        )
+    }
 }
 
 impl std::error::Error for Defect {}

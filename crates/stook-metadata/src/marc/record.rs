@@ -212,6 +212,15 @@ impl Leader {
         self
     }
 
+    /// The same, without how long the record is and where its fields begin. That is true of the bytes it was read from and
+    /// of nothing else: the same record in another encoding is longer, and no other record for it.
+    #[must_use]
+    pub fn without_lengths(mut self) -> Self {
+        self.set(0, b"00000");
+        self.set(12, b"00000");
+        self
+    }
+
     /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {

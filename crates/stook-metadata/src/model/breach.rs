@@ -4,7 +4,7 @@ use std::fmt;
 
 use stook_oai::Excerpt;
 
-/// The first thing in a record that its model does not allow.
+/// Something in a record that its model does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
     /// The elements down to the place, as in `mods/titleInfo/title`, with `@name` behind it for an attribute.
@@ -66,9 +66,9 @@ pub enum Wrong {
     /// An element where there is only text.
     #[error("is an element where only text may stand; leave out its tags, or write &lt; for a <")]
     OnlyText,
-    /// An element that must be there is not.
-    #[error("{0} is missing")]
-    Missing(String),
+    /// Elements that must be there are not.
+    #[error("{} {} missing", .0.join(", "), if .0.len() == 1 { "is" } else { "are" })]
+    Missing(Vec<String>),
     /// An element is not there often enough.
     #[error("there must be {least} {element} or more, not {found}")]
     TooFew {

@@ -1,4 +1,7 @@
 //! Holding a record to its model, element by element, while it is being read.
+//!
+//! A breach is no end: whoever wants to know of more than one goes on. What may not stand there is passed over, with all
+//! that is inside.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -50,6 +53,8 @@ struct Open {
     counts: usize,
     /// The furthest of its children so far.
     reached: usize,
+    /// Whether something stood in it that may not.
+    has_strangers: bool,
 }
 
 impl Checker {
@@ -78,7 +83,7 @@ impl Checker {
                 Some(model) => self.enter(model, &model.root, seen)?,
                 None => self.free = 1,
             },
-            Inside::Text(_) => return Err(self.breach_inside(seen, Wrong::OnlyText)),
+            Inside::Text(_) => return Err(self.passed_over(seen, Wrong::OnlyText)),
             Inside::Elements | Inside::Mixed => self.child(seen)?,
         }
         Ok(())
@@ -128,6 +133,14 @@ impl Checker {
         let Some(open) = self.open.last() else {
             return Ok(());
         };
+        let breach = self.missing(open).map(|wrong| self.breach(wrong));
+        self.counts.truncate(open.counts);
+        self.open.pop();
+        breach.map_or(Ok(()), Err)
+    }
+
+    /// What is wrong with the innermost element, now that all of it is known.
+    fn missing(&self, open: &Open) -> Option<Wrong> {
         let counts = &self.counts[open.counts..];
         let missing = open
             .kind
@@ -135,28 +148,25 @@ impl Checker {
             .iter()
             .zip(counts)
             .find(|(child, count)| **count < child.least);
-        let wrong = match (missing, &open.kind.inside) {
-            (Some((child, 0)), _) if child.least == 1 => Some(Wrong::Missing(child.name.shown.clone())),
+        match (missing, &open.kind.inside) {
+            (Some((child, 0)), _) if child.least == 1 => {
+                let all = open.kind.children.iter().zip(counts);
+                let missing = all.filter(|(child, count)| **count == 0 && child.least == 1);
+                Some(Wrong::Missing(
+                    missing.map(|(child, _)| child.name.shown.clone()).collect(),
+                ))
+            }
             (Some((child, count)), _) => Some(Wrong::TooFew {
                 element: child.name.shown.clone(),
                 found: *count,
                 least: child.least,
             }),
             (None, Inside::Text(value)) => value.wrong(&self.text),
-            _ if open.kind.some && counts.iter().all(|count| *count == 0) => Some(Wrong::Empty(hint::listed(
-                open.kind.children.iter().map(|child| &*child.name.shown),
-            ))),
+            _ if open.kind.some && !open.has_strangers && counts.iter().all(|count| *count == 0) => Some(Wrong::Empty(
+                hint::listed(open.kind.children.iter().map(|child| &*child.name.shown)),
+            )),
             _ => None,
-        };
-        if let Some(wrong) = wrong {
-            return Err(Breach {
-                place: self.place(),
-                wrong,
-            });
         }
-        self.counts.truncate(open.counts);
-        self.open.pop();
-        Ok(())
     }
 
     /// An element inside one that has its elements listed.
@@ -169,31 +179,33 @@ impl Checker {
             .iter()
             .position(|child| child.name.is(seen.namespace, seen.local))
         else {
+            parent.has_strangers = true;
             let wrong = hint::unknown_element(parent.model, parent.kind, &parent.element.name.shown, seen);
-            return Err(self.breach_inside(seen, wrong));
+            return Err(self.passed_over(seen, wrong));
         };
         let (model, child) = (parent.model, &children[at]);
-        if parent.kind.in_order && at < parent.reached {
-            let wrong = Wrong::OutOfOrder {
-                behind: children[parent.reached].name.shown.clone(),
-                order: hint::listed(children.iter().map(|child| &*child.name.shown)),
-            };
-            return Err(self.breach_inside(seen, wrong));
-        }
+        let out_of_order = (parent.kind.in_order && at < parent.reached).then(|| Wrong::OutOfOrder {
+            behind: children[parent.reached].name.shown.clone(),
+            order: hint::listed(children.iter().map(|child| &*child.name.shown)),
+        });
         parent.reached = parent.reached.max(at);
         let count = &mut self.counts[parent.counts + at];
         if *count >= child.most {
             let parent = parent.element.name.shown.clone();
-            return Err(self.breach_inside(seen, Wrong::Repeated { parent }));
+            return Err(self.passed_over(seen, Wrong::Repeated { parent }));
         }
         *count = count.saturating_add(1);
-        self.enter(model, child, seen)
+        // It is there all the same, and what is in it counts.
+        let out_of_order = out_of_order.map(|wrong| self.breach_inside(seen, wrong));
+        let entered = self.enter(model, child, seen);
+        out_of_order.map_or(entered, Err)
     }
 
     fn enter(&mut self, model: &'static Model, element: &'static Child, seen: &Seen<'_, '_>) -> Result<(), Breach> {
-        let Some(kind) = self.kind_of(model, element, seen)? else {
+        let kind = self.kind_of(model, element, seen);
+        let Ok(Some(kind)) = kind else {
             self.free = 1;
-            return Ok(());
+            return kind.map(drop);
         };
         self.open.push(Open {
             model,
@@ -201,6 +213,7 @@ impl Checker {
             kind,
             counts: self.counts.len(),
             reached: 0,
+            has_strangers: false,
         });
         self.counts.resize(self.counts.len() + kind.children.len(), 0);
         self.text.clear();
@@ -293,6 +306,12 @@ impl Checker {
                 .at_attribute(attribute.name));
         }
         Ok(())
+    }
+
+    /// An element that may not stand inside the innermost one: neither it nor anything in it is looked at.
+    fn passed_over(&mut self, seen: &Seen<'_, '_>, wrong: Wrong) -> Breach {
+        self.free = 1;
+        self.breach_inside(seen, wrong)
     }
 
     /// Something wrong with the innermost element.

@@ -88,7 +88,7 @@ fn an_element_in_the_wrong_place_is_told_where_it_belongs() {
         "resource/title may not stand there; DataCite has it inside titles"
     );
     assert_eq!(
-        refused(mods("<role/><shout/>")),
+        refused(mods("<role><shout/></role>")),
         "mods/role may not stand there; MODS has it inside agent, alternativeName, name"
     );
     assert_eq!(
@@ -97,7 +97,8 @@ fn an_element_in_the_wrong_place_is_told_where_it_belongs() {
     );
     assert_eq!(
         refused(mods("<language><shout/></language>")),
-        "mods/language/shout is not an element of MODS; language has languageTerm, scriptTerm"
+        "mods/language/shout is not an element of MODS; language has languageTerm, scriptTerm; also mods/language: \
+         languageTerm is missing"
     );
 }
 
@@ -199,7 +200,8 @@ fn order_counts_where_the_schema_has_one() {
     assert_eq!(
         refused(thesis("<creator>b</creator><title>a</title>")),
         "thesis/title stands behind creator; the order is title, alternativeTitle, creator, subject, description, \
-         publisher, contributor, date, type, format, identifier, language, …"
+         publisher, contributor, date, type, format, identifier, language, …; also thesis: subject, date, type, \
+         identifier are missing"
     );
     assert_eq!(
         refused(thesis(&right.replace("<type/>", ""))),
@@ -279,12 +281,12 @@ fn the_payload_of_a_wrapper_is_checked_as_a_record_of_its_own() {
     wrapped("<resource xmlns=\"http://datacite.org/schema/kernel-3\"><anything/></resource>").unwrap();
     assert_eq!(
         refused(wrapped("<resource xmlns=\"http://datacite.org/schema/kernel-4\"/>")),
-        "oai_datacite/payload/resource: identifier is missing"
+        "oai_datacite/payload/resource: identifier, creators, titles, publisher, publicationYear, resourceType are missing"
     );
     let missing = "<oai_datacite xmlns=\"http://schema.datacite.org/oai/oai-1.1/\"><payload/></oai_datacite>";
     assert_eq!(
         refused(checked("oai_datacite", missing)),
-        "oai_datacite: schemaVersion is missing"
+        "oai_datacite: schemaVersion, datacentreSymbol are missing"
     );
 }
 
@@ -452,4 +454,37 @@ fn containers_are_held_to_their_models() {
     );
     // What nobody knows is nobody's business.
     assert_eq!(container("<x xmlns='urn:x'><y/></x>"), Ok(()));
+}
+
+#[test]
+fn several_mistakes_are_told_at_once() {
+    assert_eq!(
+        refused(datacite(|it| {
+            it.replace("DOI", "doi")
+                .replace("<publisher>Arhiv</publisher>", "")
+                .replace("<publicationYear>1750</publicationYear>", "")
+                .replace("<title xml", "<tilte/><title xml")
+        })),
+        "resource/titles/tilte is not an element of DataCite; did you mean title?; also \
+         resource: publisher, publicationYear are missing"
+    );
+    // What stands in the wrong order is there all the same, and the same mistake again is one.
+    assert_eq!(
+        refused(thesis(
+            "<creator>a</creator><title>b</title><subject/><date>May</date><date>May</date><type>t</type>"
+        )),
+        "thesis/title stands behind creator; the order is title, alternativeTitle, creator, subject, description, publisher, \
+         contributor, date, type, format, identifier, language, …; also thesis/date is \"May\"; write a date such as 2024, \
+         2024-05 or 2024-05-31; also thesis/date is there twice; thesis has at most one; also thesis: identifier is missing"
+    );
+    let many: String = (0..50).map(|number| format!("<wrong{number}/>")).collect();
+    let told = refused(mods(&many));
+    assert!(told.contains("wrong9") && !told.contains("wrong10"), "{told}");
+    assert!(told.ends_with("; also perhaps more"), "{told}");
+    // What is inside something that may not stand there is not looked at.
+    let told = refused(mods("<wrong><tilte/></wrong><titleInfo><tilte/></titleInfo>"));
+    assert_eq!(told.matches("tilte").count(), 1, "{told}");
+    // Nothing is told of what comes behind the end of sense.
+    let told = refused(mods("<wrong/><titleInfo></mods>"));
+    assert!(told.starts_with("mods/wrong") && !told.contains("also"), "{told}");
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stook_oai::SetSpec;
 
 use super::spec::part;
-use super::{MAX_SETS, MadeSet, NoSets, OAI_PMH_NAMESPACE, SetRule, SetRules, Target};
+use super::{Label, MAX_SETS, MadeSet, NoSets, OAI_PMH_NAMESPACE, SetRule, SetRules, Target};
 use crate::clean;
 use crate::crosswalk::tree::{Attribute, Element};
 
@@ -38,7 +38,7 @@ impl SetRules {
         &'m self,
         rule: &'m SetRule,
         root: &'m Element<'m>,
-        made: &mut BTreeMap<SetSpec, Option<String>>,
+        made: &mut BTreeMap<SetSpec, Option<Label>>,
     ) -> Result<(), NoSets> {
         for value in self.means.values(&rule.source, &rule.changes, root) {
             let Some((spec, label)) = set_of(rule, &value.text) else {
@@ -58,7 +58,7 @@ impl SetRules {
 }
 
 /// The set a rule makes of a value; none if nothing of it can stand in a set spec.
-fn set_of(rule: &SetRule, value: &str) -> Option<(SetSpec, Option<String>)> {
+fn set_of(rule: &SetRule, value: &str) -> Option<(SetSpec, Option<Label>)> {
     let (before, after) = match &rule.target {
         Target::Set(spec) => return Some((spec.clone(), None)),
         Target::Values { before, after } => (before, after),
@@ -68,6 +68,14 @@ fn set_of(rule: &SetRule, value: &str) -> Option<(SetSpec, Option<String>)> {
         return None;
     }
     let spec = SetSpec::parse(&format!("{before}{part}{after}")).ok()?;
-    let label = || clean::text(value).text.trim().chars().take(MAX_LABEL).collect();
-    Some((spec, (part != value && !rule.has_levels).then(label)))
+    if part == value || rule.has_levels {
+        return Some((spec, None));
+    }
+    let rest_of_level = after.split(':').next().unwrap_or_default();
+    let label = Label {
+        text: clean::text(value).text.trim().chars().take(MAX_LABEL).collect(),
+        spec: SetSpec::parse(&format!("{before}{part}{rest_of_level}")).ok()?,
+        part: part.into_owned(),
+    };
+    Some((spec, Some(label)))
 }

@@ -12,6 +12,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use stook_oai::SetSpec;
+
 pub(crate) use names::Names;
 pub use rules::{Owned, SetRules};
 pub(crate) use rules::{SetRule, Target};
@@ -26,9 +28,29 @@ pub const MAX_SETS: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MadeSet {
     /// The set.
-    pub spec: stook_oai::SetSpec,
+    pub spec: SetSpec,
     /// The value it was made from, where the spec does not show it as it is written.
-    pub label: Option<String>,
+    pub label: Option<Label>,
+}
+
+/// A value as somebody wrote it, and where it stands in a set spec.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Label {
+    text: String,
+    /// As the spec shows it.
+    part: String,
+    /// The set at whose level it stands; the rule may go on below it.
+    spec: SetSpec,
+}
+
+impl MadeSet {
+    /// The set and those above it, from the top down. What lies above a value is not called by it.
+    pub fn lineage(&self) -> impl Iterator<Item = MadeSet> + '_ {
+        self.spec.lineage().map(|spec| MadeSet {
+            label: self.label.clone().filter(|label| label.spec.contains(&spec)),
+            spec,
+        })
+    }
 }
 
 /// Why rules cannot tell the sets of a record.

@@ -42,9 +42,14 @@ impl Names {
         }
         let by_pattern = self.patterns.iter().find_map(|(before, after, name)| {
             let inside = spec.strip_prefix(before.as_str())?.strip_suffix(after.as_str())?;
-            let value = set.label.as_deref().unwrap_or(inside);
+            let label = set
+                .label
+                .as_ref()
+                .filter(|label| label.spec == set.spec || label.part == inside);
+            let value = label.map_or(inside, |label| &label.text);
             (!inside.is_empty()).then(|| name.replace("{}", value))
         });
-        by_pattern.or_else(|| set.label.clone())
+        let own = set.label.as_ref().filter(|label| label.spec == set.spec);
+        by_pattern.or_else(|| own.map(|label| label.text.clone()))
     }
 }

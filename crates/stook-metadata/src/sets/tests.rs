@@ -138,6 +138,27 @@ fn sets_have_the_names_that_rules_give() {
 }
 
 #[test]
+fn a_value_names_the_level_at_which_it_stands() {
+    let named = |names: &str| {
+        let rules = rules(&format!("subject -> t:{{}}-s:x:y{names}"));
+        let made = rules.apply("oai:x:1", &record(&[("subject", "Österreich")])).unwrap();
+        let names = made[0].lineage().map(|set| (set.spec.to_string(), rules.name(&set)));
+        names
+            .filter_map(|(spec, name)| Some(format!("{spec}={}", name?)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(named(""), ["t:Osterreich-s=Österreich"]);
+    assert_eq!(
+        named("\nnames\n    t:*-s:x -> \"X of {}\"\n    t:* -> \"All of {}\""),
+        [
+            "t:Osterreich-s=All of Österreich",
+            "t:Osterreich-s:x=X of Österreich",
+            "t:Osterreich-s:x:y=All of Osterreich-s:x:y"
+        ]
+    );
+}
+
+#[test]
 fn rules_own_what_they_can_make() {
     let rules = rules("type -> a:b\ndate -> year:{}\nlanguage -> lang-{}");
     let owned: Vec<Owned> = rules.owned().collect();

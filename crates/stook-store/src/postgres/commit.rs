@@ -147,6 +147,7 @@ fn compare<'a>(connection: &mut Connection, batch: &'a Batch) -> Result<HashMap<
         found.insert(keys[at], Found::new(existing));
     }
     read_changing(connection, batch, &mut found)?;
+    read_other_ways(connection, batch, &mut found)?;
     Ok(found)
 }
 
@@ -179,6 +180,44 @@ fn read_changing<'a>(
             found.set_specs = row.try_get(1)?;
             found.deleted = row.try_get(2)?;
             found.has_body = row.try_get(3)?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds out what could be made from something else than what it was made from. Most batches withdraw nothing of the kind.
+fn read_other_ways<'a>(
+    connection: &mut Connection,
+    batch: &'a Batch,
+    found: &mut HashMap<Key<'a>, Found>,
+) -> Result<(), StoreError> {
+    let (mut keys, mut formats, mut identifiers) = (Vec::new(), Vec::new(), Vec::new());
+    for change in &batch.changes {
+        let key = (change.format, change.identifier.as_str());
+        if let EncodedContent::Underived { unless } = &change.content
+            && found.contains_key(&key)
+        {
+            for format in unless {
+                keys.push(key);
+                formats.push(*format);
+                identifiers.push(change.identifier.as_str());
+            }
+        }
+    }
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let rows = connection.all(
+        "SELECT wanted.at FROM unnest($2::int8[], $3::text[]) WITH ORDINALITY AS wanted (format, identifier, at)
+         JOIN ident ON ident.repository = $1 AND ident.format = wanted.format
+             AND ident.identifier = wanted.identifier AND NOT ident.derived
+         JOIN record ON record.repository = $1 AND record.position = ident.position AND NOT record.deleted",
+        &[&batch.repository.0, &formats, &identifiers],
+    )?;
+    for row in rows {
+        let at = usize::try_from(row.try_get::<_, i64>(0)?).unwrap_or(1) - 1;
+        if let Some(found) = keys.get(at).and_then(|key| found.get_mut(key)) {
+            found.can_be_made_otherwise = true;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::StoreError;
+use crate::{StoreError, is_private};
 
 /// The password for a host, port, database and user, in this order.
 pub(super) fn find(wanted: &[&str; 4]) -> Result<Option<String>, StoreError> {
@@ -16,10 +16,10 @@ pub(super) fn find(wanted: &[&str; 4]) -> Result<Option<String>, StoreError> {
         return Ok(None);
     };
     let found = text.lines().find_map(|line| password_of(line, wanted));
-    if found.is_some() && others_may_read(&path) {
+    if found.is_some() && !is_private(&path) {
         let path = path.display();
         return Err(StoreError::Address(format!(
-            "the password is in {path}, which others may read, so it is not used (chmod 600 {path} mends that)"
+            "the password is in {path}, to which others have access, so it is not used (chmod 600 {path} mends that)"
         )));
     }
     Ok(found)
@@ -62,17 +62,6 @@ fn unescaped(text: &str) -> String {
         }
     }
     out
-}
-
-#[cfg(unix)]
-fn others_may_read(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn others_may_read(_: &Path) -> bool {
-    false
 }
 
 #[cfg(test)]

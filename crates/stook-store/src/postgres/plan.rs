@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub(super) set_specs: String,
     pub(super) deleted: bool,
     pub(super) has_body: bool,
+    /// Whether the item has a live record, given in one of the formats that a withdrawal in the batch names.
+    pub(super) can_be_made_otherwise: bool,
 }
 
 impl Found {
@@ -27,7 +29,15 @@ impl Found {
             set_specs: String::new(),
             deleted: false,
             has_body: true,
+            can_be_made_otherwise: false,
         }
+    }
+
+    /// Whether it stays live in spite of a change, because it counts more or can be made from something else.
+    fn outlives(&self, change: &Encoded) -> bool {
+        let is_withdrawal = matches!(change.content, EncodedContent::Underived { .. });
+        let stays = self.existing.outranks(change) || is_withdrawal && self.can_be_made_otherwise;
+        stays && !self.deleted
     }
 
     /// Whether it is, to the byte, what the change says.
@@ -117,7 +127,7 @@ impl<'a> Plan<'a> {
             }
             let settled = match there {
                 None => None,
-                Some(found) if found.existing.outranks(change) && !found.deleted => {
+                Some(found) if found.outlives(change) => {
                     screen(&found.existing, Met::Outranked)?;
                     Some(Outcome::Unchanged)
                 }
@@ -154,7 +164,7 @@ impl<'a> Plan<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Outcome::NothingToRestore,
-            EncodedContent::Underived | EncodedContent::Kept(_) => return Outcome::Unchanged,
+            EncodedContent::Underived { .. } | EncodedContent::Kept(_) => return Outcome::Unchanged,
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let deleted = outcome == Outcome::Deleted;
@@ -198,7 +208,7 @@ impl<'a> Plan<'a> {
         let position = self.take_position(stamp);
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::Changed, Some(*digest)),
-            EncodedContent::Deleted | EncodedContent::Underived | EncodedContent::Erased => {
+            EncodedContent::Deleted | EncodedContent::Underived { .. } | EncodedContent::Erased => {
                 (Outcome::Deleted, Some(digest_deleted(&set_specs)))
             }
             EncodedContent::Restored | EncodedContent::Kept(_) => (Outcome::Changed, None),
@@ -215,7 +225,7 @@ impl<'a> Plan<'a> {
                 });
             }
             EncodedContent::Deleted
-            | EncodedContent::Underived
+            | EncodedContent::Underived { .. }
             | EncodedContent::Restored
             | EncodedContent::Kept(_) => self.carries.push(Carry {
                 from,
@@ -244,7 +254,7 @@ fn is_same(found: &Found, change: &Encoded) -> bool {
         EncodedContent::Deleted if !change.set_specs.is_empty() => {
             found.existing.digest == digest_deleted(&change.set_specs)
         }
-        EncodedContent::Deleted | EncodedContent::Underived => found.deleted,
+        EncodedContent::Deleted | EncodedContent::Underived { .. } => found.deleted,
         EncodedContent::Restored => !found.deleted,
         // A deleted record may still have content to forget.
         EncodedContent::Erased => false,

@@ -118,7 +118,7 @@ fn compare(write: &Write<'_>, changes: &[Encoded], screen: &mut Screen<'_>) -> R
         }
         let plan = match existing {
             None => Plan::Publish(None),
-            Some(existing) if existing.outranks(change) && is_deleted(write, &existing, false)? => {
+            Some(existing) if outlives(write, &existing, change)? => {
                 screen(&existing, Met::Outranked)?;
                 Plan::Settled(Outcome::Unchanged)
             }
@@ -156,6 +156,29 @@ fn is_untrodden(write: &Write<'_>, first: &Encoded, last: &Encoded) -> Result<bo
     Ok(!find.exists((first.format, &first.identifier, last.format, &last.identifier))?)
 }
 
+/// Whether a live record stays in spite of a change, because it counts more or can be made from something else.
+fn outlives(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<bool, StoreError> {
+    let stays = existing.outranks(change) || can_be_made_otherwise(write, change)?;
+    Ok(stays && is_deleted(write, existing, false)?)
+}
+
+/// Whether the item has a live record, given in one of the formats that the change names.
+fn can_be_made_otherwise(write: &Write<'_>, change: &Encoded) -> Result<bool, StoreError> {
+    let EncodedContent::Underived { unless } = &change.content else {
+        return Ok(false);
+    };
+    let mut find = write.transaction.prepare_cached(
+        "SELECT 1 FROM ident JOIN record ON record.position = ident.position
+         WHERE ident.format = ?1 AND ident.identifier = ?2 AND NOT ident.derived AND NOT record.deleted",
+    )?;
+    for format in unless {
+        if find.exists((format, &change.identifier))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether the change would leave everything as it is.
 fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<bool, StoreError> {
     match &change.content {
@@ -163,7 +186,7 @@ fn is_same(write: &Write<'_>, existing: &Existing, change: &Encoded) -> Result<b
         EncodedContent::Deleted if !change.set_specs.is_empty() => {
             Ok(existing.digest == digest_deleted(&change.set_specs))
         }
-        EncodedContent::Deleted | EncodedContent::Underived => is_deleted(write, existing, true),
+        EncodedContent::Deleted | EncodedContent::Underived { .. } => is_deleted(write, existing, true),
         EncodedContent::Restored => is_deleted(write, existing, false),
         // A deleted record may still have content to forget.
         EncodedContent::Erased => Ok(false),
@@ -258,7 +281,7 @@ impl<'a> Publication<'a> {
                 self.insert(change, position, set_specs, false)?;
                 (Outcome::Changed, *digest)
             }
-            EncodedContent::Deleted | EncodedContent::Underived => {
+            EncodedContent::Deleted | EncodedContent::Underived { .. } => {
                 self.carry(existing.position, position, set_specs, true)?;
                 (Outcome::Deleted, digest_deleted(set_specs))
             }
@@ -286,7 +309,7 @@ impl<'a> Publication<'a> {
         let (outcome, digest) = match &change.content {
             EncodedContent::Live { digest, .. } => (Outcome::New, *digest),
             EncodedContent::Restored => return Ok(Outcome::NothingToRestore),
-            EncodedContent::Underived | EncodedContent::Kept(_) => return Ok(Outcome::Unchanged),
+            EncodedContent::Underived { .. } | EncodedContent::Kept(_) => return Ok(Outcome::Unchanged),
             EncodedContent::Deleted | EncodedContent::Erased => (Outcome::Deleted, digest_deleted(&change.set_specs)),
         };
         let position = self.take_position();

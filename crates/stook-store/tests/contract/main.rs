@@ -136,6 +136,9 @@ macro_rules! contract {
                     what_was_given_before_may_change_after_what_would_be_made
                     what_was_made_is_made_again_after_it_was_deleted
                     what_can_be_made_no_more_is_deleted_and_nothing_else
+                    what_can_be_made_from_something_else_stays_as_long_as_that_lives
+                    what_stayed_can_still_be_withdrawn_in_the_same_import
+                    what_vanishes_takes_with_it_only_what_cannot_be_made_otherwise
                 }
                 sets {
                     a_parent_includes_its_descendants_by_whole_elements

@@ -8,7 +8,7 @@ use stook_store::PostgresAddress;
 
 use super::session::{Place, existing_configuration};
 use super::{Ending, progress, session};
-use crate::web::landing::grouped;
+use crate::count::counted;
 
 /// Copy the store to a new file while it is in use
 #[derive(Args)]
@@ -44,7 +44,7 @@ impl Backup {
         spinner.finish_and_clear();
         outcome?;
         let bytes = std::fs::metadata(&self.target)?.len();
-        println!("Wrote {} ({} bytes).", self.target.display(), grouped(bytes));
+        println!("Wrote {} ({}).", self.target.display(), counted(bytes, "byte"));
         Ok(Ending::Fine)
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use stook_store::{Copied, CopyOptions, StoreAddress};
 
 use super::{Ending, progress, stop};
-use crate::web::landing::grouped;
+use crate::count::{grouped, noun};
 
 const NOT_FINISHED: &str = "the copy is not finished\nTry: run the same command again: it passes over what is there";
 
@@ -90,23 +90,22 @@ impl Copy {
 fn report(copied: &Copied, began: Instant) {
     let seconds = began.elapsed().as_secs_f64();
     let rate = copied.records as f64 / seconds.max(0.001);
-    let noun = if copied.records == 1 { "record" } else { "records" };
     println!(
-        "{:>12} {noun} in {seconds:.1} s, {} a second",
+        "{:>12} {} in {seconds:.1} s, {} a second",
         grouped(copied.records),
+        noun(copied.records, "record"),
         grouped(rate as u64)
     );
-    let rows = |count: u64| if count == 1 { "row" } else { "rows" };
     println!(
         "{:>12} {} of all tables written",
         grouped(copied.written),
-        rows(copied.written)
+        noun(copied.written, "row")
     );
     if copied.removed > 0 {
         println!(
             "{:>12} {} removed that are gone",
             grouped(copied.removed),
-            rows(copied.removed)
+            noun(copied.removed, "row")
         );
     }
 }

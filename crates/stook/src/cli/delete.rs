@@ -9,6 +9,7 @@ use stook_store::{Change, Content, Outcome};
 
 use super::Ending;
 use super::session::{Place, Session};
+use crate::count::{counted, verb};
 
 /// Records changed in one transaction.
 const BATCH: usize = 1_000;
@@ -39,8 +40,10 @@ impl Delete {
         let content = if self.erase { Content::Erased } else { Content::Deleted };
         let report = apply(place, &self.identifiers, self.prefix.as_deref(), &content)?;
         println!(
-            "Deleted {} records; {} were deleted before.",
-            report.changed, report.unchanged
+            "Deleted {}; {} {} deleted before.",
+            counted(report.changed as u64, "record"),
+            report.unchanged,
+            verb(report.unchanged as u64, "was", "were")
         );
         report.end()
     }
@@ -68,8 +71,9 @@ impl Report {
         }
         if self.nothing_to_restore > 0 {
             eprintln!(
-                "{} records have no content to restore. Try: import them again.",
-                self.nothing_to_restore
+                "{} {} no content to restore. Try: import again.",
+                counted(self.nothing_to_restore as u64, "record"),
+                verb(self.nothing_to_restore as u64, "has", "have")
             );
         }
         Ok(Ending::Findings)

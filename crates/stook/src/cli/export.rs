@@ -15,6 +15,7 @@ use super::marc::MarcFormat;
 use super::output::{Line, Output, OutputFormat};
 use super::session::{Place, Session};
 use super::{Ending, progress};
+use crate::count::counted;
 
 /// Write records out, as JSON lines, as one OAI-PMH document or as MARC
 #[derive(Args)]
@@ -111,10 +112,10 @@ impl Export {
         exported -= left_out.deleted + left_out.unfit;
         out.finish()?;
         if let Some(path) = &self.output {
-            eprintln!("Exported {exported} records to {}.", path.display());
+            eprintln!("Exported {} to {}.", counted(exported, "record"), path.display());
         }
         if left_out.deleted > 0 {
-            eprintln!("Left out {} deleted records.", left_out.deleted);
+            eprintln!("Left out {}.", counted(left_out.deleted, "deleted record"));
         }
         Ok(match left_out.unfit {
             0 => Ending::Fine,

@@ -14,9 +14,9 @@ use stook_store::{Position, Span};
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::config::Config;
+use crate::count::{counted, grouped, noun};
 use crate::crosswalk::refresh::{self, Given, Refreshed};
 use crate::crosswalk::{Crosswalk, Made, Written};
-use crate::web::landing::grouped;
 
 /// Show formats, and make records of one from those of another
 #[derive(Subcommand)]
@@ -69,7 +69,8 @@ impl List {
         for format in &formats {
             let list = snapshot.list(session.repository, &format.prefix, None)?;
             let records = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
-            println!("  {:<16} {:>12} records", format.prefix.as_str(), grouped(records));
+            let (prefix, noun) = (format.prefix.as_str(), noun(records, "record"));
+            println!("  {prefix:<16} {:>12} {noun}", grouped(records));
         }
         let is_served = |prefix: &str| formats.iter().any(|format| format.prefix.as_str() == prefix);
         let crosswalks = session.crosswalks()?;
@@ -332,7 +333,7 @@ fn withdraw(session: &Session, prefix: &MetadataPrefix) -> Result<Ending> {
     });
     bar.finish_and_clear();
     let done = outcome?;
-    println!("Nothing makes {prefix}: {} records read", grouped(done.read));
+    println!("Nothing makes {prefix}: {} read", counted(done.read, "record"));
     println!(
         "{:>12} deleted, because they were made; what was given stays",
         grouped(done.deleted)
@@ -349,24 +350,28 @@ fn refresh_one(session: &Session, crosswalk: &Crosswalk) -> Result<Ending> {
     let (from, to) = (crosswalk.source_prefix(), &crosswalk.target().prefix);
     let bar = progress::count(0);
     bar.set_message(format!("{from} -> {to}"));
-    let outcome = refresh::refresh(&session.store, session.repository, crosswalk, &stop, &mut |done, of| {
+    let mut tell = |done, of| {
         bar.set_length(of);
         bar.set_position(done);
-    });
+    };
+    let all = session.crosswalks()?;
+    let outcome = refresh::refresh(&session.store, session.repository, crosswalk, &all, &stop, &mut tell);
     bar.finish_and_clear();
     let Refreshed {
         read,
         new,
         changed,
+        unchanged,
         deleted,
         failed,
         examples,
         stopped,
     } = outcome?;
-    println!("{from} -> {to}: {} records read", grouped(read));
+    println!("{from} -> {to}: {} read", counted(read, "record"));
     for (count, what) in [
         (new, "new"),
         (changed, "changed"),
+        (unchanged, "unchanged"),
         (deleted, "deleted"),
         (failed, "cannot be made"),
     ] {

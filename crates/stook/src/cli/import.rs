@@ -17,12 +17,13 @@ use stook_store::Importer;
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
+use crate::count::{counted, grouped, noun};
+use crate::crosswalk::{Crosswalks, heirs};
 use crate::import::marc::{FieldName, MarcCharset};
 use crate::import::rewrite::Rewrite;
 use crate::import::watch::FEW;
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::sets;
-use crate::web::landing::grouped;
 
 /// Publish the records of files, folders, archives, standard input or a database
 #[derive(Args)]
@@ -153,10 +154,11 @@ impl Import {
             database::remember(&readings, &session)?;
         }
         if self.sync {
-            for crosswalk in session.crosswalks()?.iter() {
+            let crosswalks = session.crosswalks()?;
+            for crosswalk in crosswalks.iter() {
                 importer.derives(crosswalk.source_prefix(), &crosswalk.target().prefix)?;
             }
-            self.delete_vanished(&mut importer, &summary)?;
+            self.delete_vanished(&session, &crosswalks, &mut importer, &summary)?;
         }
         Ok(ending)
     }
@@ -192,7 +194,13 @@ impl Import {
     }
 
     /// Deletes what the input no longer mentions, unless that would be suspiciously much.
-    fn delete_vanished(&self, importer: &mut Importer, summary: &Summary) -> Result<()> {
+    fn delete_vanished(
+        &self,
+        session: &Session,
+        crosswalks: &Crosswalks,
+        importer: &mut Importer,
+        summary: &Summary,
+    ) -> Result<()> {
         summary.is_complete().map_err(|reason| {
             anyhow!("nothing was deleted: {reason}\nTry: mend the input (see stook quarantine) and import it again")
         })?;
@@ -206,16 +214,19 @@ impl Import {
         let share = (vanished.records * 100).div_ceil(before.max(1));
         if vanished.records > FEW && share > u64::from(self.max_deletions) {
             bail!(
-                "nothing was deleted: {} of {} records are not in the input, {share}%, more than the {}% allowed\n\
+                "nothing was deleted: {} of {} are not in the input, {share}%, more than the {}% allowed\n\
                  Try: check that the input is complete; if it is, add --max-deletions {share}",
                 grouped(vanished.records),
-                grouped(before),
+                counted(before, "record"),
                 self.max_deletions
             );
         }
         let bar = progress::count(vanished.records);
         bar.set_message("deleting");
-        let deleted = importer.delete_vanished(|done| bar.set_position(done));
+        let deleted = importer.delete_vanished_step_by_step(|gone| {
+            bar.set_position(gone.deleted);
+            heirs::make(&session.store, session.repository, crosswalks, &gone.bereft).map(drop)
+        });
         bar.finish_and_clear();
         println!(
             "{:>12} deleted, because the input no longer has them",
@@ -239,12 +250,12 @@ pub(super) fn import(
         if progress.records == 0
             && let Some(rows) = database::rows(inputs)
         {
-            return bar.set_message(format!("{} rows read", grouped(rows)));
+            return bar.set_message(format!("{} read", counted(rows, "row")));
         }
         let rate = progress.records as f64 / bar.elapsed().as_secs_f64().max(0.001);
         bar.set_message(format!(
-            "{} records, {} a second",
-            grouped(progress.records),
+            "{}, {} a second",
+            counted(progress.records, "record"),
             grouped(rate as u64)
         ));
     };
@@ -289,10 +300,10 @@ fn report(summary: &Summary) {
         (summary.cleaned, "cleaned of characters that XML cannot carry"),
         (summary.quarantined, "quarantined: see stook quarantine"),
     ];
-    let noun = if summary.records() == 1 { "record" } else { "records" };
     println!(
-        "{:>12} {noun} in {seconds:.1} s, {} a second",
+        "{:>12} {} in {seconds:.1} s, {} a second",
         grouped(summary.records()),
+        noun(summary.records(), "record"),
         grouped(rate as u64)
     );
     for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
@@ -300,8 +311,9 @@ fn report(summary: &Summary) {
     }
     if summary.broken_sources > 0 {
         println!(
-            "{:>12} broken off: not read to the end of the file",
-            grouped(summary.broken_sources)
+            "{:>12} {} could not be read, or not to the end",
+            grouped(summary.broken_sources),
+            noun(summary.broken_sources, "file")
         );
     }
 }
@@ -333,5 +345,6 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 }
 
 fn field(name: &str) -> Result<FieldName, String> {
-    FieldName::parse(name).ok_or_else(|| "use a tag such as 001, or a subfield such as '035$a'".to_owned())
+    FieldName::parse(name)
+        .ok_or_else(|| "this names no field of MARC; use a tag such as 001, or a subfield such as '035$a'".to_owned())
 }

@@ -61,11 +61,20 @@ impl Init {
             granularity: self.granularity,
             ..config::Repository::default()
         };
-        repository.repository_name =
-            questions.answer(self.name, "--name", "Name of the repository", None, &|text| {
-                !text.is_empty()
-            })?;
-        let is_email = |text: &str| stook_oai::admin_email_is_valid(text);
+        repository.repository_name = questions.answer(
+            self.name,
+            "--name",
+            "Name of the repository",
+            None,
+            &|text| match text.trim().is_empty() {
+                true => Err("it is empty; people will know the repository by it".to_owned()),
+                false => Ok(()),
+            },
+        )?;
+        let is_email = |text: &str| match stook_oai::admin_email_is_valid(text) {
+            true => Ok(()),
+            false => Err("it is not an e-mail address such as oai@example.org".to_owned()),
+        };
         let email = questions.answer(
             self.admin_email,
             "--admin-email",
@@ -75,11 +84,14 @@ impl Init {
         )?;
         let domain = email.split_once('@').map(|(_, domain)| domain.to_owned());
         repository.admin_emails = vec![email];
-        let is_domain = |text: &str| OaiNamespace::parse(text).is_ok();
+        let is_domain = |text: &str| OaiNamespace::parse(text).map(drop).map_err(|error| error.to_string());
         let what = "Your domain name (identifiers become oai:DOMAIN:…)";
         repository.namespace = questions.answer(self.namespace, "--namespace", what, domain, &is_domain)?;
         let local = format!("http://{}{}", self.listen, repository.path);
-        let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+        let is_url = |text: &str| match text.starts_with("http://") || text.starts_with("https://") {
+            true => Ok(()),
+            false => Err("it does not begin with http:// or https://".to_owned()),
+        };
         let what = "Public URL of the repository";
         repository.base_url = questions.answer(self.base_url, "--base-url", what, Some(local.clone()), &is_url)?;
         if repository.base_url == local {
@@ -121,6 +133,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
     write().with_context(|| format!("writing {}", path.display()))
 }
 
+/// Why an answer will not do.
+type Check<'c> = dyn Fn(&str) -> Result<(), String> + 'c;
+
 struct Questions {
     asks: bool,
 }
@@ -133,25 +148,25 @@ impl Questions {
         option: &str,
         question: &str,
         default: Option<String>,
-        is_good: &dyn Fn(&str) -> bool,
+        check: &Check<'_>,
     ) -> Result<String> {
         if let Some(given) = given {
-            if !is_good(&given) {
-                bail!("{option} {given:?} will not do\nTry: stook init --help shows an example");
+            if let Err(reason) = check(&given) {
+                bail!("{option} {given:?} will not do: {reason}\nTry: stook init --help shows an example");
             }
             return Ok(given);
         }
         if self.asks {
-            return ask(question, default.as_deref(), is_good);
+            return ask(question, default.as_deref(), check);
         }
-        match default.filter(|default| is_good(default)) {
+        match default.filter(|default| check(default).is_ok()) {
             Some(default) => Ok(default),
             None => bail!("{question} is not known\nTry: {option}"),
         }
     }
 }
 
-fn ask(question: &str, default: Option<&str>, is_good: &dyn Fn(&str) -> bool) -> Result<String> {
+fn ask(question: &str, default: Option<&str>, check: &Check<'_>) -> Result<String> {
     loop {
         match default {
             Some(default) => print!("{question} [{default}]: "),
@@ -162,10 +177,13 @@ fn ask(question: &str, default: Option<&str>, is_good: &dyn Fn(&str) -> bool) ->
         if io::stdin().lock().read_line(&mut line)? == 0 {
             bail!("no answer to: {question}");
         }
-        match (default, line.trim()) {
-            (Some(default), "") if is_good(default) => return Ok(default.to_owned()),
-            (_, line) if is_good(line) => return Ok(line.to_owned()),
-            _ => println!("That will not do."),
+        let answer = match (default, line.trim()) {
+            (Some(default), "") => default,
+            (_, line) => line,
+        };
+        match check(answer) {
+            Ok(()) => return Ok(answer.to_owned()),
+            Err(reason) => println!("That will not do: {reason}."),
         }
     }
 }

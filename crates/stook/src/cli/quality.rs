@@ -13,8 +13,8 @@ use stook_store::{Position, Span};
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
+use crate::count::{counted, grouped, noun};
 use crate::crosswalk::refresh;
-use crate::web::landing::grouped;
 
 /// Records looked at in one go.
 const STEP: usize = 2_000;
@@ -178,7 +178,12 @@ fn in_json(report: &Report, mapping: Option<&str>, repository: &str, stopped: bo
 
 fn in_words(report: &Report, mapping: Option<&str>, shows_mapping: bool) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{:>12} records looked at", grouped(report.records));
+    let _ = writeln!(
+        text,
+        "{:>12} {} looked at",
+        grouped(report.records),
+        noun(report.records, "record")
+    );
     let improvable = (grouped(report.improvable), share(report.improvable, report.records));
     match report.improvable {
         0 => text.push_str("             None of them could say anything better.\n"),
@@ -198,7 +203,8 @@ fn in_words(report: &Report, mapping: Option<&str>, shows_mapping: bool) -> Stri
             let _ = writeln!(text, "    {line}");
         }
         if lines.len() > SHOWN_LINES {
-            let _ = writeln!(text, "    … {} more lines", grouped((lines.len() - SHOWN_LINES) as u64));
+            let more = (lines.len() - SHOWN_LINES) as u64;
+            let _ = writeln!(text, "    … {} more {}", grouped(more), noun(more, "line"));
         }
     }
     text
@@ -206,10 +212,6 @@ fn in_words(report: &Report, mapping: Option<&str>, shows_mapping: bool) -> Stri
 
 fn write_finding(text: &mut String, code: Code, tally: &Tally, of: u64) {
     let known = code.recommendation();
-    let counted = |count: u64, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{} {noun}s", grouped(count)),
-    };
     let _ = writeln!(
         text,
         "\n{}{}  in {}, {} ({})\n    {}",

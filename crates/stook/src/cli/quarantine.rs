@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::Ending;
 use super::session::{Place, Session};
+use crate::count::counted;
 
 /// Show what could not be published, where it came from and why
 #[derive(Args)]
@@ -37,8 +38,8 @@ impl Quarantine {
         let session = Session::look(place)?;
         if self.clear {
             println!(
-                "Cleared {} entries.",
-                session.store.clear_quarantine(session.repository)?
+                "Cleared {}.",
+                counted(session.store.clear_quarantine(session.repository)?, "entry")
             );
             return Ok(Ending::Fine);
         }

@@ -7,6 +7,7 @@ use stook_store::Content;
 use super::Ending;
 use super::delete::apply;
 use super::session::Place;
+use crate::count::{counted, verb};
 
 /// Bring deleted records back, with the content and sets they had
 #[derive(Args)]
@@ -27,8 +28,10 @@ impl Restore {
     pub(super) fn run(self, place: &Place) -> Result<Ending> {
         let report = apply(place, &self.identifiers, self.prefix.as_deref(), &Content::Restored)?;
         println!(
-            "Restored {} records; {} were not deleted.",
-            report.changed, report.unchanged
+            "Restored {}; {} {} not deleted.",
+            counted(report.changed as u64, "record"),
+            report.unchanged,
+            verb(report.unchanged as u64, "was", "were")
         );
         report.end()
     }

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use stook_store::{Clock, StoreAddress};
+use stook_store::{Clock, StoreAddress, is_private};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
@@ -111,7 +111,7 @@ pub(super) fn start_logging(format: LogFormat, default: &str) {
     }
 }
 
-/// Passwords in a file that everybody can read are worth a word.
+/// Passwords in a file that is not its owner's alone are worth a word.
 fn warn_about_secrets(config: &Config, place: &Place) {
     let has_secrets = config
         .repository
@@ -122,13 +122,8 @@ fn warn_about_secrets(config: &Config, place: &Place) {
             .read_urls
             .iter()
             .any(|url| StoreAddress::Server(url.clone()).has_password());
-    #[cfg(unix)]
-    if has_secrets {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(&place.config).map_or(0, |metadata| metadata.permissions().mode());
-        if mode & 0o044 != 0 {
-            let file = place.config.display();
-            warn!("{file} holds passwords and others may read it. Try: chmod 600 {file}");
-        }
+    if has_secrets && !is_private(&place.config) {
+        let file = place.config.display();
+        warn!("{file} holds passwords and others have access to it. Try: chmod 600 {file}");
     }
 }

@@ -6,8 +6,8 @@ use stook_store::{ReplicaState, Span, Store};
 
 use super::Ending;
 use super::session::{Place, Session, existing_configuration, existing_store};
+use crate::count::{counted, grouped};
 use crate::harvest::source::{self, KnownSource};
-use crate::web::landing::grouped;
 
 /// Show what the store holds
 #[derive(Args)]
@@ -41,7 +41,7 @@ impl Status {
             println!("{all:#}");
             return Ok(Ending::Fine);
         }
-        println!("Store       {} ({} bytes)", config.store, grouped(bytes));
+        println!("Store       {} ({})", config.store, counted(bytes, "byte"));
         for replica in &replicas {
             match &replica.seconds_behind {
                 Ok(seconds) => println!("Replica     {} ({seconds} s behind)", replica.place),
@@ -113,8 +113,8 @@ fn print(repository: &serde_json::Value) {
     for format in repository["formats"].as_array().into_iter().flatten() {
         let prefix = format["prefix"].as_str().unwrap_or_default();
         println!(
-            "{prefix:<11} {} records, {} deleted",
-            number(&format["records"]),
+            "{prefix:<11} {}, {} deleted",
+            counted(format["records"].as_u64().unwrap_or(0), "record"),
             number(&format["deleted"])
         );
     }

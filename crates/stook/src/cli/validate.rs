@@ -187,7 +187,7 @@ fn test(subject: &Subject, options: &Options) -> Result<Report> {
             Progress::Family(family) => title = &family.title,
             Progress::Asked { requests, .. } => asked = requests,
             Progress::Walked { records } => {
-                let records = crate::web::landing::grouped(records);
+                let records = crate::count::grouped(records);
                 return bar.set_message(format!("Whole lists: {records} records, {findings} findings"));
             }
             Progress::Found(_) => findings += 1,

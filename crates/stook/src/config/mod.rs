@@ -6,6 +6,7 @@
 //! ([`text`]), so neither can say what the program does not do.
 
 mod check;
+mod mistake;
 pub mod settings;
 mod source;
 pub mod text;
@@ -21,6 +22,7 @@ use stook_store::{PostgresAddress, StoreAddress};
 use crate::crosswalk::Crosswalks;
 use crate::sets;
 pub(crate) use check::is_url;
+pub(crate) use mistake::mistake;
 pub use settings::{
     Access, Branding, Coding, Crosswalk, Eprints, Explore, GranularityName, Harvest, HouseFormat, LogFormat, Network,
     Repository, Rights, Server, Source, User,
@@ -135,7 +137,7 @@ impl Config {
 
     fn read(text: &str, listen: Option<&str>) -> Result<Config> {
         let parsed = toml::from_str(text);
-        let mut config: Config = parsed.map_err(|error| anyhow!("{}", without_passwords(&error.to_string())))?;
+        let mut config: Config = parsed.map_err(|error| mistake(text, &error, "docs/configuration.md"))?;
         if let Some(listen) = listen {
             config.server.listen = listen.to_owned();
         }

@@ -1,9 +1,10 @@
 //! Records of other formats, made from those that were given.
 //!
 //! Enters: records of a format, in batches. Leaves: for each of them the record of another format, checked as if it had
-//! been given, or nothing, or why it cannot be made. [`refresh`] does this for everything a repository holds. The way is
-//! a mapping, or a stylesheet ([`xslt`]).
+//! been given, or nothing, or why it cannot be made. [`refresh`] does this for everything a repository holds, [`heirs`] for
+//! records whose source is gone. The way is a mapping, or a stylesheet ([`xslt`]).
 
+pub mod heirs;
 pub mod refresh;
 pub mod xslt;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use stook_metadata::crosswalk::{Mapping, built_in};
 use stook_metadata::{Format, Formats, check};
-use stook_oai::MetadataPrefix;
+use stook_oai::{MetadataFormat, MetadataPrefix};
 use stook_store::Content;
 
 use crate::config;
@@ -22,17 +23,20 @@ use xslt::Stylesheet;
 /// What became of one record.
 pub type Made = Result<Option<String>, String>;
 
-/// What becomes of the record that is made from another; from one that is deleted, none is.
+/// What becomes of the record that is made from another; from one that is deleted, none is. `others` are the other formats
+/// it can be made from.
 ///
 /// # Errors
 /// Why it cannot be made.
-pub fn content(made: Option<Made>) -> std::result::Result<Content, String> {
+pub fn content(made: Option<Made>, others: &[MetadataPrefix]) -> std::result::Result<Content, String> {
     Ok(match made.transpose()?.flatten() {
         Some(metadata) => Content::Derived {
             metadata,
             about: Vec::new(),
         },
-        None => Content::Underived,
+        None => Content::Underived {
+            unless: others.to_vec(),
+        },
     })
 }
 
@@ -110,7 +114,7 @@ impl Crosswalks {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Crosswalk> {
+    pub fn iter(&self) -> impl Iterator<Item = &Crosswalk> + Clone {
         self.all.iter()
     }
 
@@ -125,6 +129,15 @@ impl Crosswalks {
     /// Those that begin with a format.
     pub fn from<'c>(&'c self, prefix: &'c MetadataPrefix) -> impl Iterator<Item = &'c Crosswalk> {
         self.all.iter().filter(move |crosswalk| crosswalk.from == *prefix)
+    }
+
+    /// Those of the stored formats from which other crosswalks make the same as this one.
+    #[must_use]
+    pub fn beside(&self, crosswalk: &Crosswalk, stored: &[MetadataFormat]) -> Vec<MetadataPrefix> {
+        let same = self.all.iter().filter(|other| other.to.prefix == crosswalk.to.prefix);
+        let others = same.map(|other| &other.from).filter(|from| **from != crosswalk.from);
+        let is_stored = |from: &&MetadataPrefix| stored.iter().any(|format| format.prefix == **from);
+        others.filter(is_stored).cloned().collect()
     }
 
     /// The one from a format to another.

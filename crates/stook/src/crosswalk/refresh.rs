@@ -11,7 +11,7 @@ use stook_oai::response::split_fragment;
 use stook_oai::{Identifier, MetadataPrefix, SetSpec};
 use stook_store::{Beside, Change, Content, List, Outcome, Position, RepositoryId, Snapshot, Span, Store, StoreError};
 
-use super::{Crosswalk, content};
+use super::{Crosswalk, Crosswalks, content, heirs};
 
 /// Records made in one transaction.
 const STEP: usize = 2_000;
@@ -27,6 +27,8 @@ pub struct Refreshed {
     pub new: u64,
     /// Records that came out differently.
     pub changed: u64,
+    /// Records that came out as they were, or that were given.
+    pub unchanged: u64,
     /// Records that can be made no more.
     pub deleted: u64,
     /// Records that cannot be made.
@@ -59,7 +61,8 @@ impl Given {
     }
 }
 
-/// Makes all records of one crosswalk again. `progress` hears how many of how many were read.
+/// Makes all records of one crosswalk again; `all` are those of the repository, which may make the same from something
+/// else. `progress` hears how many of how many were read.
 ///
 /// # Errors
 /// When the store cannot be read or written, or the crosswalk cannot be made at all. What was done until then stays done.
@@ -67,18 +70,21 @@ pub fn refresh(
     store: &Store,
     repository: RepositoryId,
     crosswalk: &Crosswalk,
+    all: &Crosswalks,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Refreshed> {
     crosswalk.ready()?;
     store.declare_format(repository, &crosswalk.target().metadata_format())?;
+    let others = store.look_up(|snapshot| Ok(all.beside(crosswalk, &snapshot.formats(repository)?)))?;
     let walk = Walk {
         store,
         repository,
         prefix: crosswalk.source_prefix(),
+        all,
         stop,
     };
-    walk.in_steps(progress, |given, done| made(crosswalk, given, done))
+    walk.in_steps(progress, |given, done| made(crosswalk, &others, given, done))
 }
 
 /// Withdraws all records of a format that were made, because nothing makes them any more. What was given stays.
@@ -96,6 +102,7 @@ pub fn withdraw(
         store,
         repository,
         prefix,
+        all: &Crosswalks::default(),
         stop,
     };
     let underived = |given: Given| {
@@ -103,7 +110,7 @@ pub fn withdraw(
             identifier: Identifier::parse(&given.identifier)?,
             prefix: prefix.clone(),
             set_specs: Vec::new(),
-            content: Content::Underived,
+            content: Content::Underived { unless: Vec::new() },
         })
     };
     walk.in_steps(progress, |given, _| given.into_iter().map(underived).collect())
@@ -114,6 +121,8 @@ struct Walk<'w> {
     store: &'w Store,
     repository: RepositoryId,
     prefix: &'w MetadataPrefix,
+    /// All crosswalks of the repository.
+    all: &'w Crosswalks,
     stop: &'w AtomicBool,
 }
 
@@ -141,15 +150,20 @@ impl Walk<'_> {
         loop {
             let (given, last, more) = self.store.look_up(|snapshot| read(snapshot, list, span, STEP))?;
             done.read += given.len() as u64;
-            let batch = encoder.encode(changes(given, &mut done)?)?;
+            let changes = changes(given, &mut done)?;
+            let bereft = heirs::bereft(&changes);
+            let batch = encoder.encode(changes)?;
             for outcome in self.store.commit(&batch, &Beside::default())? {
                 match outcome {
                     Outcome::New => done.new += 1,
                     Outcome::Changed => done.changed += 1,
                     Outcome::Deleted => done.deleted += 1,
-                    _ => {}
+                    _ => done.unchanged += 1,
                 }
             }
+            let inherited = heirs::make(self.store, self.repository, self.all, &bereft)?;
+            done.changed += inherited;
+            done.unchanged = done.unchanged.saturating_sub(inherited);
             progress(done.read, count.max(done.read));
             done.stopped = more && self.stop.load(Relaxed);
             if !more || done.stopped {
@@ -185,12 +199,17 @@ pub fn read(
     Ok((given, page.last, page.more))
 }
 
-fn made(crosswalk: &Crosswalk, given: Vec<Given>, done: &mut Refreshed) -> Result<Vec<Change>> {
+fn made(
+    crosswalk: &Crosswalk,
+    others: &[MetadataPrefix],
+    given: Vec<Given>,
+    done: &mut Refreshed,
+) -> Result<Vec<Change>> {
     let live: Vec<&str> = given.iter().filter_map(|given| given.metadata.as_deref()).collect();
     let mut made = in_parallel(crosswalk, &live)?.into_iter();
     let mut changes = Vec::with_capacity(given.len());
     for given in given {
-        let content = match content(given.metadata.and_then(|_| made.next())) {
+        let content = match content(given.metadata.and_then(|_| made.next()), others) {
             Ok(content) => content,
             Err(reason) => {
                 done.failed += 1;

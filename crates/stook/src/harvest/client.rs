@@ -19,6 +19,7 @@ use url::Url;
 
 use super::body::Unpacked;
 use crate::config::Source;
+use crate::count::counted;
 use crate::outward::Guarded;
 
 const MOST_HEADER_BYTES: usize = 64 * 1024;
@@ -291,7 +292,7 @@ fn proxy(source: &Source) -> Result<Option<Proxy>> {
 }
 
 fn no_answer(error: &ureq::Error, started: Instant) -> NoAnswer {
-    let after = || format!("after {} seconds", started.elapsed().as_secs());
+    let after = || format!("after {}", counted(started.elapsed().as_secs(), "second"));
     match error {
         ureq::Error::Timeout(_) => NoAnswer::TimedOut(after()),
         ureq::Error::Io(io) if io.kind() == std::io::ErrorKind::TimedOut => NoAnswer::TimedOut(after()),

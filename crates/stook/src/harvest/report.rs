@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stook_store::Outcome;
 
-use crate::web::landing::grouped;
+use crate::count::{counted, grouped};
 
 /// Findings beyond this many of one kind are only counted.
 const EXAMPLES: usize = 3;
@@ -178,12 +178,6 @@ impl fmt::Display for Report {
             ),
         }
     }
-}
-
-/// A number with its noun.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::ledger::Window;
 use super::page::{Failure, Page};
 use super::run::{Ended, Harvest};
 use super::single::is_same;
+use crate::count::{counted, verb};
 
 /// So many records may vanish whatever share they are.
 const FEW: u64 = 10;
@@ -180,8 +181,10 @@ impl Harvest<'_> {
         if listed == 0 || vanished.records > FEW && share > u64::from(self.source.max_deletions) {
             let (records, of, allowed) = (vanished.records, vanished.of, self.source.max_deletions);
             let example = format!(
-                "{records} of {of} records are no longer listed, {share}%, more than the {allowed}% allowed; \
-                 if that is right, set max_deletions={share}"
+                "{records} of {} {} no longer listed, {share}%, more than the {allowed}% allowed; if that is right, set \
+                 max_deletions={share}",
+                counted(of, "record"),
+                verb(records, "is", "are")
             );
             self.report.find("mass-deletion-refused", example.clone());
             self.report.complete = false;

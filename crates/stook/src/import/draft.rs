@@ -103,10 +103,15 @@ impl Rejected {
     #[must_use]
     pub fn new(place: Place, identifier: Option<String>, reason: impl Into<String>, bytes: &[u8]) -> Self {
         let excerpt = bytes[..bytes.len().min(EXCERPT_BYTES)].to_vec();
+        let mut reason = reason.into();
+        // The line of the record stands before it already.
+        if let Some(shorter) = reason.strip_suffix(&format!(" (line {})", place.line)) {
+            reason.truncate(shorter.len());
+        }
         Self {
             place,
             identifier,
-            reason: reason.into(),
+            reason,
             excerpt,
         }
     }

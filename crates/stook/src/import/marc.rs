@@ -76,7 +76,8 @@ impl FieldName {
                 _ => return None,
             },
         };
-        let tag = Tag::parse(tag.as_bytes())?;
+        // No family of MARC has tags of small letters; whoever writes some means something else.
+        let tag = Tag::parse(tag.as_bytes()).filter(|tag| !tag.as_bytes().iter().any(u8::is_ascii_lowercase))?;
         Some(Self { tag, code })
     }
 
@@ -279,10 +280,8 @@ fn draft_record(
         defect.to_string()
     })?;
     let field = options.marc.identifier.or_else(FieldName::control_number);
-    let value = field.and_then(|field| field.value_in(&record)).ok_or_else(|| {
-        let name = field.map(FieldName::shown).unwrap_or_default();
-        format!("there is no field {name}, which names the record. Try: --id with another field, such as --id '035$a'")
-    })?;
+    let value = field.and_then(|field| field.value_in(&record));
+    let value = value.ok_or_else(|| unnamed(options))?;
     let identifier = drafter.identifier(value).map_err(|invalid| invalid.to_string())?;
     *named = Some(identifier.as_str().to_owned());
     let content = if record.is_deleted() {
@@ -305,6 +304,23 @@ fn draft_record(
         content,
     });
     Ok(())
+}
+
+/// What is told of a record without the field that names it.
+fn unnamed(options: &Options) -> String {
+    let field = options.marc.identifier.or_else(FieldName::control_number);
+    let name = field.map(FieldName::shown).unwrap_or_default();
+    format!("there is no field {name}, which names the record. Try: --id with another field, such as --id '035$a'")
+}
+
+/// What is told of a record in XML that nothing names.
+pub(super) fn unnamed_in_xml(format: &Format, options: &Options) -> String {
+    match is_of_marc(format) {
+        true => unnamed(options),
+        false => {
+            "the record has no identifier of its own. Try: one record per file, named by its identifier".to_owned()
+        }
+    }
 }
 
 /// The format records are published in: the one told if it fits, otherwise the usual one.

@@ -24,6 +24,7 @@ use super::open::{self, Input};
 use super::options::Options;
 use super::source::{Halt, Raw, Refusal};
 use super::summary::Summary;
+use crate::crosswalk::{Crosswalks, heirs};
 use crate::sets::assign::Assigner;
 
 pub use mentions::{Hear, Mention, Mentions};
@@ -124,6 +125,9 @@ pub fn run_heard(
     let started = Instant::now();
     let sets = Arc::new(Assigner::new(store, repository, &options.set_rules)?);
     let mut commit = Commit {
+        store,
+        repository,
+        crosswalks: &options.crosswalks,
         importer,
         sets: sets.clone(),
         summary: Summary::default(),
@@ -164,6 +168,9 @@ fn sources(store: &Store, repository: RepositoryId) -> Result<Option<HashSet<Str
 
 /// The committing end.
 struct Commit<'c> {
+    store: &'c Store,
+    repository: RepositoryId,
+    crosswalks: &'c Crosswalks,
     importer: &'c mut Importer,
     sets: Arc<Assigner>,
     summary: Summary,
@@ -176,6 +183,7 @@ impl Commit<'_> {
     fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
         (self.hear)(&Mentions::of(&prepared))?;
         let outcomes = self.importer.commit(&prepared.batch)?;
+        self.summary.derived += heirs::make(self.store, self.repository, self.crosswalks, &prepared.bereft)?;
         self.summary.regrouped += self.sets.settle(&prepared.items, &outcomes)?;
         let published = prepared.origins.iter().map(|(_, identifier)| identifier.as_str());
         let named = prepared.rejected.iter().filter_map(|entry| entry.identifier.as_deref());

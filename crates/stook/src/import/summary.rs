@@ -7,6 +7,7 @@ use stook_oai::MetadataPrefix;
 use stook_store::Outcome;
 
 use super::rewrite::Rewritten;
+use crate::count::{counted, verb};
 
 /// Counts of one import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,10 +57,14 @@ pub enum Incomplete {
     #[error("the import was stopped before the end of its input")]
     Stopped,
     /// A source broke off.
-    #[error("{0} of the files could not be read to their end")]
+    #[error("{} could not be read to the end", counted(*.0, "file"))]
     BrokenSources(u64),
     /// A record could not be read at all, and could be any.
-    #[error("{0} records could not be read far enough to know which they are")]
+    #[error(
+        "{} could not be read far enough to know which {}",
+        counted(*.0, "record"),
+        verb(*.0, "it is", "they are")
+    )]
     Unidentified(u64),
 }
 

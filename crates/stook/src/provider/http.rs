@@ -25,6 +25,7 @@ use super::metrics::Metrics;
 use super::stream::Reply;
 use super::{Provider, answer::Answer};
 use crate::config::{Coding, Explore, Server};
+use crate::count::counted;
 use crate::web::{self, checks::Links, explore::Explorer};
 
 /// A POST body is a query; the longest legal ones are far below this.
@@ -388,7 +389,10 @@ pub(crate) fn internal_error() -> Response<Full<Bytes>> {
 }
 
 fn retry_after(seconds: u64) -> Response<Full<Bytes>> {
-    let message = format!("The repository is busy. Please try again in {seconds} seconds.\n");
+    let message = format!(
+        "The repository is busy. Please try again in {}.\n",
+        counted(seconds, "second")
+    );
     unavailable(seconds, message)
 }
 

@@ -188,7 +188,7 @@ impl Assigner {
     /// of the deletion, too.
     fn sets_of_deleted(&self, changes: &[Change]) -> Result<HashMap<usize, String>, StoreError> {
         let is_meant = |change: &Change| {
-            let is_deletion = matches!(change.content, Content::Deleted | Content::Underived);
+            let is_deletion = matches!(change.content, Content::Deleted | Content::Underived { .. });
             is_deletion && !change.set_specs.is_empty() && self.stored.contains(&change.prefix)
         };
         let meant: Vec<usize> = (0..changes.len()).filter(|at| is_meant(&changes[*at])).collect();
@@ -213,7 +213,7 @@ impl Assigner {
                 change.set_specs.extend_from_slice(made);
             }
             // Without sets it keeps those it has.
-            Content::Deleted | Content::Underived if !change.set_specs.is_empty() => {
+            Content::Deleted | Content::Underived { .. } if !change.set_specs.is_empty() => {
                 change.set_specs.retain(|spec| !self.rules.owns(spec));
                 let before = before.map_or_else(Vec::new, |before| read_specs(before));
                 change
@@ -248,8 +248,9 @@ fn decides<'c>(changes: &'c [Change], group: &[usize], prefix: &MetadataPrefix) 
     let decides = match &changes[by].content {
         Content::Live { metadata, .. } | Content::Harvested { metadata, .. } => Decides::Here(Some(metadata)),
         Content::Derived { metadata, .. } => Decides::Given(Some(metadata)),
-        Content::Underived => Decides::Given(None),
-        Content::Restored | Content::Kept { .. } => Decides::Stored,
+        Content::Underived { unless } if unless.is_empty() => Decides::Given(None),
+        // Whether there is something else that it is made from is known when it is committed.
+        Content::Underived { .. } | Content::Restored | Content::Kept { .. } => Decides::Stored,
         Content::Deleted | Content::Erased => Decides::Here(None),
     };
     (decides, Some(by))

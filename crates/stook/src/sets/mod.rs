@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use stook_metadata::Formats;
-use stook_metadata::sets::{self, MAX_SETS, MadeSet, NoSets, Owned, built_in};
+use stook_metadata::sets::{self, Label, MAX_SETS, MadeSet, NoSets, Owned, built_in};
 use stook_oai::{MetadataPrefix, SetSpec};
 
 /// What is said when records are in sets by rules that are not in force any more.
@@ -93,7 +93,7 @@ impl SetRules {
     /// # Errors
     /// Why they cannot be told.
     pub fn made(&self, identifier: &str, records: &[(&MetadataPrefix, &str)]) -> Result<Vec<MadeSet>, NoSets> {
-        let mut made: BTreeMap<SetSpec, Option<String>> = BTreeMap::new();
+        let mut made: BTreeMap<SetSpec, Option<Label>> = BTreeMap::new();
         for file in &self.files {
             let Some((_, record)) = records.iter().find(|(prefix, _)| **prefix == file.from) else {
                 continue;

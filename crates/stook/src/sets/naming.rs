@@ -36,9 +36,7 @@ impl Naming {
                 if known.len() >= MAX_KNOWN {
                     known.clear();
                 }
-                for spec in set.spec.lineage().filter(|spec| known.insert(spec.clone())) {
-                    let label = set.label.clone().filter(|_| spec == set.spec);
-                    let set = MadeSet { spec, label };
+                for set in set.lineage().filter(|set| known.insert(set.spec.clone())) {
                     names.extend(rules.name(&set).map(|name| (set.spec, name)));
                 }
             }

@@ -139,13 +139,12 @@ impl Seen {
     fn count(&mut self, candidate: &Candidate, rules: &SetRules, made: &[MadeSet], after: Vec<SetSpec>) {
         let mut counted = BTreeSet::new();
         for set in made {
-            for spec in set.spec.lineage() {
-                if !counted.insert(spec.clone()) {
+            for set in set.lineage() {
+                if !counted.insert(set.spec.clone()) {
                     continue;
                 }
-                let label = set.label.clone().filter(|_| spec == set.spec);
-                let entry = self.preview.sets.entry(spec.clone());
-                let (count, _) = entry.or_insert_with(|| (0, rules.name(&MadeSet { spec, label })));
+                let entry = self.preview.sets.entry(set.spec.clone());
+                let (count, _) = entry.or_insert_with(|| (0, rules.name(&set)));
                 *count += 1;
             }
         }

@@ -13,6 +13,7 @@ use stook_store::{RepositoryId, Snapshot, Span, StoreError};
 use tracing::error;
 
 use super::style::STYLE;
+use crate::count::grouped;
 use crate::provider::{Provider, http};
 
 /// Sets listed on the page; the rest are a request away.
@@ -233,17 +234,4 @@ fn link_start(provider: &Provider) -> &str {
         true => settings.path.trim_start_matches('/'),
         false => &settings.base_url,
     }
-}
-
-/// Thousands apart, for people.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -86,6 +86,26 @@ fn what_cannot_be_published_is_quarantined_with_its_place_and_leaves_when_it_is_
 }
 
 #[test]
+fn a_place_is_told_once_and_junk_is_not_called_cut_off() {
+    let repository = Repository::new();
+    std::fs::create_dir(repository.path("in")).unwrap();
+    repository.write("in/junk.xml", "neither XML nor a table");
+    let printed = repository.ends(1, &["import", "in"]);
+    assert!(
+        printed.contains("1 file could not be read, or not to the end"),
+        "{printed}"
+    );
+    assert_eq!(repository.fine(&["quarantine", "--clear"]), "Cleared 1 entry.\n");
+    let bad = "<mods xmlns=\"http://www.loc.gov/mods/v3\">";
+    repository.write("a.xml", format!("\n\n{bad}<tilte/></mods>"));
+    repository.write("b.xml", format!("{bad}\n<tilte/></mods>"));
+    repository.ends(1, &["import", "a.xml", "b.xml"]);
+    let told = repository.fine(&["quarantine"]);
+    assert!(told.contains("a.xml:3: ") && !told.contains("(line 3)"), "{told}");
+    assert!(told.contains("b.xml:1: ") && told.contains("(line 2)"), "{told}");
+}
+
+#[test]
 fn a_mass_deletion_is_refused_until_it_is_allowed() {
     let repository = Repository::new();
     let rows = |from: usize| (from..40).map(|n| format!("m-{n},Map {n}\n")).collect::<String>();
@@ -214,9 +234,40 @@ fn mistakes_are_told_with_a_remedy() {
         (&["export", "--prefix", "mods"], "stook import first"),
         (&["export", "--from", "yesterday"], "yesterday"),
         (&["import", "--encoding", "klingon", "x.csv"], "windows-1252"),
+        (&["import", "--id", "foo", "x.mrc"], "this names no field of MARC"),
     ] {
         let printed = repository.ends(2, arguments);
         assert!(printed.contains(expected), "{arguments:?}: {printed}");
+    }
+    for (option, value, reason) in [
+        ("--name", " ", "it is empty"),
+        ("--admin-email", "nobody", "it is not an e-mail address"),
+        ("--namespace", "no domain", "no domain"),
+        ("--base-url", "ftp://x", "it does not begin with http://"),
+    ] {
+        let complete = [
+            "init",
+            "--yes",
+            "--dir",
+            "new",
+            "--name",
+            "N",
+            "--admin-email",
+            "a@b.org",
+            "--namespace",
+            "b.org",
+        ];
+        let at = complete.iter().position(|argument| *argument == option);
+        let mut arguments = complete.to_vec();
+        match at {
+            Some(at) => arguments[at + 1] = value,
+            None => arguments.extend([option, value]),
+        }
+        let printed = repository.ends(2, &arguments);
+        assert!(
+            printed.contains("will not do: ") && printed.contains(reason),
+            "{printed}"
+        );
     }
     let configuration = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
     repository.write("stook.toml", format!("{configuration}\n[nonsense]\n"));

@@ -83,6 +83,7 @@ fn a_format_is_looked_at_added_and_made_again_where_it_differs() {
     repository.write("my.map", MAPPING.replace("title\n", "title upper\n"));
     let told = repository.fine(&["format", "refresh", "mods"]);
     assert!(told.contains("2 records read") && told.contains("1 changed"), "{told}");
+    assert!(told.contains("1 unchanged"), "{told}");
     assert!(contains(&repository, "mods", "1", "ONE"));
     assert_eq!(
         said(&repository, "mods", "2").unwrap(),
@@ -156,4 +157,106 @@ fn a_format_that_nothing_makes_any_more_is_withdrawn_and_a_mistake_stops_only_wh
         "{told}"
     );
     repository.ends(2, &["format", "refresh", "nothing"]);
+}
+
+/// A saved harvest that says of an item, in a format, that it is deleted.
+fn deletion(prefix: &str, id: &str) -> String {
+    format!(
+        "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><responseDate>2026-01-01T00:00:00Z</responseDate>\
+         <request verb=\"ListRecords\" metadataPrefix=\"{prefix}\">http://example.org/</request><ListRecords>\
+         <record><header status=\"deleted\"><identifier>oai:example.org:{id}</identifier>\
+         <datestamp>2026-01-01</datestamp></header></record></ListRecords></OAI-PMH>"
+    )
+}
+
+#[test]
+fn what_is_made_stays_when_one_of_two_that_it_can_be_made_of_goes() {
+    let repository = Repository::new();
+    repository.write("old.xml", marc(&[("1", "Same"), ("2", "Old"), ("3", "Old")]));
+    repository.write("new.xml", marc(&[("1", "Same"), ("2", "New"), ("3", "New")]));
+    repository.fine(&["import", "--prefix", "marcxml", "old.xml"]);
+    repository.fine(&["import", "new.xml"]);
+    let before = said(&repository, "oai_dc", "1");
+    assert!(contains(&repository, "oai_dc", "2", "New"));
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    // What it was not made of goes, then what it was: it is made of the other.
+    repository.write("gone.xml", deletion("marcxml", "2"));
+    repository.fine(&["import", "gone.xml"]);
+    assert!(contains(&repository, "oai_dc", "2", "New"), "made of what is left");
+    for id in ["1", "3"] {
+        repository.write("gone.xml", deletion("marc21", id));
+        repository.fine(&["import", "gone.xml"]);
+        assert!(said(&repository, "marc21", id).is_none());
+    }
+    assert!(contains(&repository, "oai_dc", "3", "Old"), "made of what is left");
+    assert_eq!(
+        said(&repository, "oai_dc", "1"),
+        before,
+        "it says the same, so nothing moves"
+    );
+    // When nothing is left, it goes.
+    repository.write("gone.xml", deletion("marcxml", "3"));
+    repository.fine(&["import", "gone.xml"]);
+    assert!(said(&repository, "oai_dc", "3").is_none());
+    // Both at once.
+    repository.fine(&["import", "new.xml"]);
+    repository.write("gone.xml", deletion("marcxml", "1"));
+    repository.write("gone-too.xml", deletion("marc21", "1"));
+    repository.fine(&["import", "gone.xml", "gone-too.xml"]);
+    assert!(said(&repository, "oai_dc", "1").is_none());
+}
+
+#[test]
+fn a_sync_and_a_refresh_make_records_of_what_is_left() {
+    let repository = Repository::new();
+    repository.write("old.xml", marc(&[("1", "Old"), ("2", "Old")]));
+    repository.write("new.xml", marc(&[("1", "New"), ("2", "New")]));
+    repository.fine(&["import", "--prefix", "marcxml", "old.xml"]);
+    repository.fine(&["import", "new.xml"]);
+    repository.write("new.xml", marc(&[("1", "New")]));
+    repository.fine(&["import", "--sync", "new.xml"]);
+    assert!(contains(&repository, "oai_dc", "1", "New") && contains(&repository, "oai_dc", "2", "Old"));
+    // A refresh by one crosswalk does not take away what another makes.
+    repository.fine(&["format", "refresh", "oai_dc", "--from", "marc21"]);
+    assert!(contains(&repository, "oai_dc", "2", "Old"));
+}
+
+#[test]
+fn what_no_source_says_any_more_is_withdrawn_and_sets_follow_what_is_left() {
+    let repository = Repository::new();
+    let untitled = || {
+        marc(&[("1", "")])
+            .replace("245", "500")
+            .replace("\"a\"></", "\"a\">x</")
+    };
+    let mut settings = std::fs::read_to_string(repository.path("stook.toml")).unwrap();
+    settings = settings.replace("# set_rules = []", "set_rules = [\"my.rules\"]");
+    for from in ["marc21", "marcxml"] {
+        repository.write(&format!("{from}.map"), MAPPING.replace("marc21", from));
+        settings += &format!("\n[[crosswalk]]\nfrom = \"{from}\"\nto = \"mods\"\nmapping = \"{from}.map\"\n");
+    }
+    repository.write("stook.toml", settings);
+    repository.write("my.rules", "sets from mods\ntitleInfo/title -> t:{}\n");
+    repository.write("a.xml", marc(&[("1", "Old")]));
+    repository.fine(&["import", "--prefix", "marcxml", "a.xml"]);
+    repository.write("a.xml", marc(&[("1", "New")]));
+    repository.fine(&["import", "a.xml"]);
+    let sets = |prefix: &str| {
+        let exported = repository.fine(&["export", "--prefix", prefix]);
+        let record: serde_json::Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
+        record["sets"].to_string()
+    };
+    assert_eq!(["mods", "marcxml", "oai_dc"].map(sets), ["[\"t:New\"]"; 3]);
+    repository.write("a.xml", untitled());
+    repository.fine(&["import", "a.xml"]);
+    assert!(contains(&repository, "mods", "1", "Old"));
+    assert_eq!(["mods", "marcxml", "oai_dc", "marc21"].map(sets), ["[\"t:Old\"]"; 4]);
+    // Made by one crosswalk or the other, as long as one of them has something to say.
+    for from in ["marc21", "marcxml", "marc21"] {
+        repository.fine(&["format", "refresh", "mods", "--from", from]);
+        assert!(contains(&repository, "mods", "1", "Old"), "{from}");
+    }
+    repository.fine(&["import", "--prefix", "marcxml", "a.xml"]);
+    assert!(said(&repository, "mods", "1").is_none());
+    assert_eq!(["marcxml", "oai_dc", "marc21"].map(sets), ["[]"; 3]);
 }

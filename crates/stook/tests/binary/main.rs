@@ -9,6 +9,8 @@ mod formats;
 #[path = "../support/place.rs"]
 mod place;
 mod quality;
+#[path = "../support/running.rs"]
+mod running;
 mod sets;
 mod sources;
 mod sql;

@@ -161,7 +161,7 @@ fn several_rows_make_one_record() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         let said = text(&output.stderr);
         assert!(
-            said.contains("1 rows of the values query belong to no record"),
+            said.contains("1 row of the values query belongs to no record, and was left out"),
             "{said}"
         );
         let a = "<title>First</title><subject>animals</subject><subject>zoo</subject>";

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{Repository, place, text};
+use super::{Repository, place};
 
 /// Datestamps have seconds: what is published after this has a later one.
 const NEXT_SECOND: Duration = Duration::from_millis(1_100);

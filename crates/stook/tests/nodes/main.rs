@@ -8,6 +8,8 @@ mod outage;
 mod place;
 mod proxy;
 mod replica;
+#[path = "../support/running.rs"]
+mod running;
 mod serving;
 mod sharing;
 #[allow(dead_code, reason = "these tests use a part of it")]
@@ -16,19 +18,16 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long a process may take to begin to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+use running::{PATIENCE, Running};
 
 /// What an export says of each record, beside its datestamp.
 type Content = BTreeMap<String, (bool, Vec<String>, String)>;
@@ -103,15 +102,7 @@ impl Site {
 
     /// Starts a command; what it prints is kept.
     fn start(&self, arguments: &[&str]) -> Running {
-        let log = tempfile::tempfile().unwrap();
-        let mut command = self.command(arguments);
-        command
-            .stdout(log.try_clone().unwrap())
-            .stderr(log.try_clone().unwrap());
-        Running {
-            child: command.spawn().unwrap(),
-            log,
-        }
+        Running::start(self.command(arguments))
     }
 
     /// Starts `stook serve` and waits until it answers.
@@ -138,52 +129,6 @@ impl Site {
             assert!(before.is_none(), "a record is there twice: {record}");
         }
         content
-    }
-}
-
-/// A process that does not outlive its test.
-struct Running {
-    child: Child,
-    /// What it has printed.
-    log: File,
-}
-
-impl Running {
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    fn is_over(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_some()
-    }
-
-    /// Waits until it is over; it must have succeeded.
-    fn assert_it_ends_well(&mut self) {
-        let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}\n{}", self.printed());
-    }
-
-    /// What it has printed so far.
-    fn printed(&self) -> String {
-        // Read at places of our own: the process writes at the one that the file remembers.
-        let mut printed = vec![0; usize::try_from(self.log.metadata().unwrap().len()).unwrap()];
-        self.log.read_exact_at(&mut printed, 0).unwrap();
-        String::from_utf8_lossy(&printed).into_owned()
-    }
-
-    fn signal(&self, signal: &str) {
-        let kill = Command::new("kill")
-            .args([signal, &self.child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

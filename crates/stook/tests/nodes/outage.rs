@@ -142,7 +142,7 @@ fn who_waits_for_the_database_says_so_and_stops_when_asked() {
         sleep(Duration::from_millis(50));
     }
     import.signal("-TERM");
-    let status = import.child.wait().unwrap();
+    let status = import.wait();
     assert!(matches!(status.code(), Some(1 | 2)), "{}", import.printed());
     assert!(began.elapsed() < Duration::from_secs(60));
 }

@@ -1,6 +1,6 @@
 //! A real nginx in front of several nodes, in a folder and on a port of its own.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -48,16 +48,9 @@ impl Proxy {
         command
             .env("PATH", path)
             .args(["-p", &at, "-e", &format!("{at}/error.log"), "-c"])
-            .arg(file)
-            .stdin(Stdio::null());
-        let log = tempfile::tempfile().unwrap();
-        command
-            .stdout(log.try_clone().unwrap())
-            .stderr(log.try_clone().unwrap());
-        let process = match command.spawn() {
-            Ok(child) => Running { child, log },
-            Err(error) => panic!("nginx cannot be started: {error}. Try: apt-get install nginx"),
-        };
+            .arg(file);
+        let process = Running::try_start(command)
+            .unwrap_or_else(|error| panic!("nginx cannot be started: {error}. Try: apt-get install nginx"));
         wait_until_it_answers(&format!("http://127.0.0.1:{port}/healthz"));
         Proxy {
             _process: process,

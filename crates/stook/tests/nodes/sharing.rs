@@ -82,7 +82,7 @@ fn every_source_is_harvested_once_and_those_of_a_dead_process_by_another() {
 
     // In the middle of at least two lists.
     let mut doomed = workers.remove(0);
-    let process = doomed.child.id().to_string();
+    let process = doomed.id().to_string();
     let began = Instant::now();
     let has_begun = |at: &usize| endpoints[*at].requests().len() > 4;
     while held_by(&store, &process).iter().filter(|at| has_begun(at)).count() < 2 {

@@ -68,6 +68,7 @@ fn report(came: &str) -> Report {
         repository_name: Some(came.to_owned()),
         began: "2024-05-17T08:00:00Z".into(),
         took: Duration::from_millis(2_500),
+        seen: Vec::new(),
         requests: 12,
         outcomes,
         ended_early: None,

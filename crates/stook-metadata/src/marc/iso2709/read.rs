@@ -23,7 +23,8 @@ pub struct Reading<'f> {
 /// Reads the bytes of one record.
 ///
 /// Tolerated are wrong lengths as long as the marks between fields tell the truth, a missing end mark, indicators that
-/// are missing, and a leader that is wrong about the encoding: text that is UTF-8 is read as UTF-8.
+/// are missing, and a leader that is wrong about the encoding: text that is UTF-8 is read as UTF-8. The lengths in the
+/// leader are left out.
 ///
 /// # Errors
 /// The first thing that cannot be read without guessing.
@@ -53,7 +54,7 @@ pub fn read<'a>(bytes: &'a [u8], reading: Reading<'_>) -> Result<Record<'a>, Def
         charset,
     };
     let mut record = Record {
-        leader: leader.mended(reading.dialect),
+        leader: leader.mended(reading.dialect).without_lengths(),
         fields: Vec::with_capacity(fields.len()),
     };
     for Located { tag, start, end } in fields {

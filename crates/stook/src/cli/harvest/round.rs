@@ -10,10 +10,9 @@ use indicatif::ProgressBar;
 use stook_store::Store;
 
 use crate::cli::in_words;
-use crate::harvest::report::counted;
+use crate::count::{counted, grouped};
 use crate::harvest::source::{self, KnownSource};
 use crate::harvest::{LeftToOthers, Outside, Polite, Report, Wanted};
-use crate::web::landing::grouped;
 
 /// How often a source that another process has is looked at.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
@@ -189,7 +188,7 @@ pub(super) fn show(bar: &ProgressBar, totals: &Totals, at: usize, report: &Repor
     line = format!("{line}, {}/s", grouped(rate as u64));
     if totals.len() > 1 {
         let finished = totals.iter().filter(|total| total.finished).count();
-        line = format!("{finished} of {} sources, {line}", totals.len());
+        line = format!("{finished} of {}, {line}", counted(totals.len() as u64, "source"));
     }
     if report.retries > 0 {
         line = format!("{line}, {} repeated", counted(report.retries, "request"));

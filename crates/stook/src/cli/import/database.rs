@@ -23,7 +23,7 @@ impl Import {
             let shown = path.display();
             if definition.shows_its_password() {
                 eprintln!(
-                    "{shown} has a password in it, and everybody on this machine may read it\nTry: chmod 600 {shown}"
+                    "{shown} has a password in it, and others on this machine have access to it\nTry: chmod 600 {shown}"
                 );
             }
             let (store, repository) = (&session.store, session.repository);

@@ -8,10 +8,10 @@ use stook_oai::{Identifier, SetSpec};
 
 use crate::cli::session::Session;
 use crate::cli::{Ending, progress, stop};
+use crate::count::{counted, grouped, noun};
 use crate::sets::SetRules;
 use crate::sets::preview::{self, Sample};
 use crate::sets::refresh::{self, Refreshed};
-use crate::web::landing::grouped;
 
 /// So many records are looked at unless told otherwise.
 const SAMPLE: u64 = 1_000;
@@ -72,7 +72,7 @@ impl Preview {
             &sample,
             &stop,
             &mut |items| {
-                bar.set_message(format!("{} records", grouped(items)));
+                bar.set_message(counted(items, "record"));
             },
         );
         bar.finish_and_clear();
@@ -107,7 +107,7 @@ fn show_counts(preview: &preview::Preview, rules: &SetRules) {
         (_, true) => "the first ones; --all looks at all",
         _ => "all there are",
     };
-    println!("{} records looked at ({what})", grouped(preview.items));
+    println!("{} looked at ({what})", counted(preview.items, "record"));
     println!("{:>12} would be in other sets than now", grouped(preview.changing));
     if preview.items == 0 {
         let prefixes: Vec<&str> = rules.prefixes().into_iter().map(|prefix| prefix.as_str()).collect();
@@ -157,7 +157,7 @@ impl Refresh {
             examples,
             stopped,
         } = outcome?;
-        println!("{:>12} records read", grouped(read));
+        println!("{:>12} {} read", grouped(read), noun(read, "record"));
         println!("{:>12} put into other sets", grouped(changed));
         if failed > 0 {
             println!("{:>12} left as they are: their sets cannot be told", grouped(failed));

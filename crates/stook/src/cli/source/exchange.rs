@@ -15,8 +15,8 @@ use super::name::name_for;
 use super::{check_name, obstacle};
 use crate::cli::session::{Place, configuration, open_store};
 use crate::config::{Config, Source};
+use crate::count::counted;
 use crate::harvest::Quirks;
-use crate::harvest::report::counted;
 use crate::harvest::source::{self, Standing};
 
 /// A source as `export` writes it.

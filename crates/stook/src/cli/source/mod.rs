@@ -15,8 +15,8 @@ use self::assign::Draft;
 use super::session::{Place, configuration, open_store};
 use super::{Ending, progress};
 use crate::config::{Config, Source};
+use crate::count::counted;
 use crate::harvest::Quirks;
-use crate::harvest::report::counted;
 use crate::harvest::source::{self, Standing};
 
 pub(super) use self::exchange::may_be_named;

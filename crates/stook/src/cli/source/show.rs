@@ -6,10 +6,9 @@ use stook_store::Store;
 
 use super::assign::QUIRKS;
 use crate::config::Source;
+use crate::count::{counted, grouped};
 use crate::harvest::ledger::{self, Ledger, Window, WindowState};
-use crate::harvest::report::counted;
 use crate::harvest::source::{self, KnownSource};
-use crate::web::landing::grouped;
 
 /// Windows of a target beyond this many are only counted.
 const MOST_LINES: usize = 40;

@@ -140,7 +140,7 @@ fn the_identifier_is_field_001_or_the_one_told() {
         <controlfield tag='001'>1</controlfield><datafield tag='035' ind1=' ' ind2=' '>\
         <subfield code='a'> 7 </subfield></datafield></record>";
     assert_eq!(identifiers(&read_bytes("a.xml", xml.as_bytes(), &told)), ["7"]);
-    for wrong in ["", "35", "035$", "035$ab", "0 5", "035$ä"] {
+    for wrong in ["", "35", "035$", "035$ab", "0 5", "035$ä", "foo", "foo$a"] {
         assert_eq!(FieldName::parse(wrong), None, "{wrong}");
     }
 }

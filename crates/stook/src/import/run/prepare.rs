@@ -3,12 +3,15 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stook_oai::{Identifier, MetadataPrefix};
+use stook_oai::{Identifier, MetadataFormat, MetadataPrefix};
 use stook_store::{Batch, Change, Encoder, RepositoryId, Store, StoreError};
 
 use super::ImportError;
 use super::improvable;
-use crate::crosswalk;
+use crate::crosswalk::{
+    self,
+    heirs::{self, Bereft},
+};
 use crate::import::draft::{Content, Draft, Drafted, Drafter, Place, Rejected};
 use crate::import::options::Options;
 use crate::import::rewrite::Rewritten;
@@ -22,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) origins: Vec<(Place, Identifier)>,
     /// How many of them were given; the others are made from these.
     pub(super) given: usize,
+    /// What may have to be made from something else now.
+    pub(super) bereft: Vec<Bereft>,
     /// The items of the batch, where there are rules for sets.
     pub(super) items: Vec<Item>,
     pub(super) rejected: Vec<Rejected>,
@@ -43,6 +48,8 @@ pub(super) struct Preparer {
     encoder: Encoder,
     options: Arc<Options>,
     sets: Arc<Assigner>,
+    /// Formats the repository had before.
+    stored: Vec<MetadataFormat>,
     /// Formats the repository has; others are declared when the first record comes.
     declared: Mutex<HashSet<MetadataPrefix>>,
 }
@@ -55,13 +62,14 @@ impl Preparer {
         sets: &Arc<Assigner>,
     ) -> Result<Self, StoreError> {
         let formats = store.look_up(|snapshot| snapshot.formats(repository))?;
-        let declared = formats.into_iter().map(|format| format.prefix).collect();
+        let declared = formats.iter().map(|format| format.prefix.clone()).collect();
         Ok(Self {
             store: store.clone(),
             repository,
             encoder: store.encoder(repository),
             options: options.clone(),
             sets: sets.clone(),
+            stored: formats,
             declared: Mutex::new(declared),
         })
     }
@@ -134,15 +142,18 @@ impl Preparer {
         for (place, change) in derived {
             batch.push(place, change);
         }
+        batch.drop_vain_hopes(given);
         for prefix in &batch.prefixes() {
             self.declare(prefix)?;
         }
         let items = self.put_into_sets(&mut batch, &mut drafted.rejected)?;
         let improvable = improvable::count(&batch.changes);
+        let bereft = heirs::bereft(&batch.changes);
         Ok(Prepared {
             batch: self.encoder.encode(batch.changes)?,
             origins: batch.origins,
             given,
+            bereft,
             items,
             rejected: drafted.rejected,
             junk: drafted.junk,
@@ -171,9 +182,12 @@ impl Preparer {
     fn derive(&self, drafts: &[Draft], rejected: &mut Vec<Rejected>) -> Vec<(Place, Change)> {
         let mut changes = Vec::new();
         let mut known: HashSet<(&Identifier, &MetadataPrefix)> = HashSet::new();
-        for crosswalk in self.options.crosswalks.iter() {
+        // What is deleted comes last: the same may be made from another draft.
+        let ways = self.options.crosswalks.iter();
+        for (crosswalk, lives) in ways.clone().map(|way| (way, true)).chain(ways.map(|way| (way, false))) {
             let (from, to) = (crosswalk.source_prefix(), &crosswalk.target().prefix);
-            let is_about = |draft: &&Draft| draft.content.prefix() == Some(from);
+            let is_about =
+                |draft: &&Draft| draft.content.prefix() == Some(from) && draft.content.metadata().is_some() == lives;
             if !drafts.iter().any(|draft| is_about(&draft)) {
                 continue;
             }
@@ -185,6 +199,7 @@ impl Preparer {
                 .filter(is_about)
                 .filter(|draft| known.insert((&draft.identifier, to)))
                 .collect();
+            let others = self.options.crosswalks.beside(crosswalk, &self.stored);
             let texts: Vec<&str> = sources.iter().filter_map(|draft| draft.content.metadata()).collect();
             let made = crosswalk.make(&texts);
             // One that is given up makes nothing more, and holds nothing else up.
@@ -192,7 +207,7 @@ impl Preparer {
                 .unwrap_or_else(|given_up| vec![Err(format!("{given_up:#}")); texts.len()])
                 .into_iter();
             for draft in sources {
-                let content = match crosswalk::content(draft.content.metadata().and_then(|_| made.next())) {
+                let content = match crosswalk::content(draft.content.metadata().and_then(|_| made.next()), &others) {
                     Ok(content) => content,
                     Err(reason) => {
                         let identifier = Some(draft.identifier.to_string());
@@ -265,6 +280,25 @@ impl Changes {
     fn push(&mut self, place: Place, change: Change) {
         self.origins.push((place, change.identifier.clone()));
         self.changes.push(change);
+    }
+
+    /// What the batch itself deletes is nothing to make a record from. The first changes are those that were given.
+    fn drop_vain_hopes(&mut self, given: usize) {
+        let (given, made) = self.changes.split_at_mut(given);
+        if heirs::bereft(made).is_empty() {
+            return;
+        }
+        let is_deletion = |change: &&Change| matches!(change.content, stook_store::Content::Deleted);
+        let deleted: HashSet<(&Identifier, &MetadataPrefix)> = given
+            .iter()
+            .filter(is_deletion)
+            .map(|change| (&change.identifier, &change.prefix))
+            .collect();
+        for change in made {
+            if let stook_store::Content::Underived { unless } = &mut change.content {
+                unless.retain(|prefix| !deleted.contains(&(&change.identifier, prefix)));
+            }
+        }
     }
 
     fn prefixes(&self) -> BTreeSet<MetadataPrefix> {

@@ -35,6 +35,12 @@ pub(super) fn resolve(
     described: &[Described],
     ignore_unknown: bool,
 ) -> Result<Resolved, String> {
+    if described.is_empty() {
+        return Err(format!(
+            "{}: it asks for nothing, so there are no columns\nTry: a query that begins with select",
+            query.key
+        ));
+    }
     let is_records = std::ptr::eq(query, &definition.records);
     let found = |key: &str, name: &str| find(query, described, key, name);
     let id = found("id", &query.id)?;
@@ -229,6 +235,7 @@ mod tests {
                 "mean: name, born\nTry: under [columns] name = \"title\"",
             ),
             ("[columns]\ncover = \"title\"", &["id", "cover"], "holds bytes"),
+            ("", &[], "it asks for nothing, so there are no columns\nTry: a query"),
         ] {
             let said = resolved(more, names).unwrap_err();
             assert!(said.contains(wanted), "{more}: {said}");

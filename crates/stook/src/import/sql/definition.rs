@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
+use stook_store::is_private;
 
 use super::address::Address;
-use super::text::sorts_by_itself;
-use crate::config::without_passwords;
+use super::text::{changing_word, sorts_by_itself};
+use crate::config::mistake;
 use crate::import::fields::Field;
 
 /// What may be read from a database, and how.
@@ -99,10 +100,7 @@ impl Definition {
     }
 
     pub(super) fn parse(text: &str, path: &Path) -> Result<Definition> {
-        let file: File = toml::from_str(text).map_err(|error| {
-            let said = without_passwords(error.to_string().trim_end());
-            anyhow!("{said}\nTry: docs/databases.md shows every key")
-        })?;
+        let file: File = toml::from_str(text).map_err(|error| mistake(text, &error, "docs/databases.md"))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let password = match &file.password_file {
             Some(name) => Some(password(&folder.join(name))?),
@@ -157,10 +155,10 @@ impl Definition {
         std::iter::once(&self.records).chain(&self.values)
     }
 
-    /// Whether the file itself has a password in it and everybody may read it.
+    /// Whether the file itself has a password in it and others have access to it.
     #[must_use]
     pub fn shows_its_password(&self) -> bool {
-        self.address.has_password_in_url() && is_readable_by_all(Path::new(&self.path))
+        self.address.has_password_in_url() && !is_private(Path::new(&self.path))
     }
 
     /// A digest of everything that decides what is published; another one means that everything has to be read again.
@@ -188,6 +186,9 @@ impl Query {
             .trim_start();
         if sql.is_empty() {
             bail!("{key} is empty\nTry: query = \"select id, title from book\"");
+        }
+        if let Some(word) = changing_word(sql) {
+            bail!("{key}: it begins with {word:?}; records are only read\nTry: a query that begins with select");
         }
         if sorts_by_itself(sql) {
             bail!(
@@ -229,17 +230,6 @@ fn password(path: &Path) -> Result<String> {
         anyhow!("password_file: cannot read {shown}: {error}\nTry: a file with the password in its first line")
     })?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
-}
-
-#[cfg(unix)]
-fn is_readable_by_all(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_readable_by_all(_: &Path) -> bool {
-    false
 }
 
 #[cfg(test)]
@@ -289,6 +279,10 @@ mod tests {
             (format!("{base}query = \" ; \""), "query is empty"),
             (format!("{base}query = \"select 1\"\ncolour = 1"), "colour"),
             (
+                format!("{}query = \"select 1\"", base.replace("\"id\"", "7")),
+                "id = 7: this is a number, and has to be a text\nTry: id = \"7\"",
+            ),
+            (
                 format!("{base}query = \"select id from a order by id\""),
                 "order = \"position\"",
             ),
@@ -296,7 +290,18 @@ mod tests {
                 format!("{base}query = \"select 1\"\n[columns]\nx = \"titel\""),
                 "\"titel\" is not known",
             ),
-            ("query = \"a\"\nid = \"id\"".to_owned(), "database"),
+            (
+                "query = \"a\"\nid = \"id\"".to_owned(),
+                "database is missing\nTry: docs/databases.md",
+            ),
+            (
+                format!("{base}query = \"select 1\"\n[[values]]\nid = \"id\""),
+                "line 4, [[values]]: query is missing",
+            ),
+            (
+                format!("{base}query = \"-- old ones\\nDELETE from book\""),
+                "query: it begins with \"delete\"; records are only read\nTry: a query that begins with select",
+            ),
             (
                 "database = \"oracle:x\"\nquery = \"a\"\nid = \"id\"".to_owned(),
                 "postgres://",

@@ -34,6 +34,8 @@ use stook_store::{RepositoryId, Store, StoreError};
 use super::draft::Rejected;
 use super::options::Options;
 use super::source::{Halt, Raw, Refusal, Sink, Source, send};
+use crate::count::{counted, verb};
+use address::At;
 use columns::Resolved;
 use database::{Database, Ended, Fault, Kind, Why};
 use dialect::{Asked, Mark, Wanted};
@@ -152,7 +154,10 @@ impl Reading {
         let mut told = Vec::new();
         for (key, rows) in &found.orphans {
             told.push(format!(
-                "{rows} rows of the {key} belong to no record, and were left out"
+                "{} of the {key} {} to no record, and {} left out",
+                counted(*rows, "row"),
+                verb(*rows, "belongs", "belong"),
+                verb(*rows, "was", "were")
             ));
         }
         let Some(column) = &self.definition.changed else {
@@ -382,13 +387,19 @@ impl Reading {
     }
 
     fn cannot_open(&self, fault: &Fault) -> Halt {
-        let remedy = match fault.why {
-            Why::Away => {
-                "check host, port or path in `database`, and that the server runs and can be reached from here"
+        let remedy = match (&self.definition.address.at, fault.why) {
+            (At::Sqlite(_), Why::Away) => "check the path in `database`; it begins at the folder of this definition",
+            (At::Sqlite(_), _) => "check that it is a file of SQLite, and that you may read it",
+            (_, Why::Away) => {
+                "check host and port in `database`, and that the server runs and can be reached from here"
             }
-            Why::Denied | Why::Refused => {
-                "check user and database in `database`; the password may stand in PGPASSWORD or ~/.pgpass, in MYSQL_PWD, \
-                 or in a file that password_file names"
+            (At::Postgres(_), _) => {
+                "check user and database in `database`; the password may stand in PGPASSWORD or ~/.pgpass, or in a file \
+                 that password_file names"
+            }
+            (At::Mysql(_), _) => {
+                "check user and database in `database`; the password may stand in MYSQL_PWD, or in a file that \
+                 password_file names"
             }
         };
         self.refusal(&format!(
@@ -401,8 +412,13 @@ impl Reading {
         match fault.why {
             Why::Away => self.broke_off(key, fault),
             Why::Denied | Why::Refused => self.refusal(&format!(
-                "{key}: the database says: {}\nTry: run the query by hand first, with psql, mariadb or sqlite3",
-                fault.said
+                "{key}: the database says: {}\nTry: run the query by hand first, with {}",
+                fault.said,
+                match self.definition.address.at {
+                    At::Postgres(_) => "psql",
+                    At::Mysql(_) => "mariadb or mysql",
+                    At::Sqlite(_) => "sqlite3",
+                }
             )),
         }
     }
@@ -412,9 +428,9 @@ impl Reading {
             return self.refused(key, fault);
         }
         self.refusal(&format!(
-            "{key}: the connection to the database broke after {} rows: {}\n\
+            "{key}: the connection to the database broke after {}: {}\n\
              Try: the same command again; nothing of this database was published",
-            self.rows(),
+            counted(self.rows(), "row"),
             fault.said
         ))
     }

@@ -19,11 +19,15 @@ pub(super) struct PostgresReader {
 
 impl PostgresReader {
     pub(super) fn open(address: &PostgresAddress) -> Result<PostgresReader, Fault> {
+        // Whoever hears of the fault names the database.
+        let named = format!("{address}: ");
+        let without_name = |said: String| said.strip_prefix(&named).map(str::to_owned).unwrap_or(said);
         let mut client = address.client().map_err(|error| match error {
-            StoreError::Unreachable(said) => Fault::new(Why::Away, said),
-            StoreError::NotLetIn(said) | StoreError::NoDatabase(said) | StoreError::NotAllowed(said) => {
-                Fault::new(Why::Denied, said)
-            }
+            StoreError::Unreachable(said) => Fault::new(Why::Away, without_name(said)),
+            StoreError::NotLetIn(said)
+            | StoreError::NoDatabase(said)
+            | StoreError::NotAllowed(said)
+            | StoreError::Encryption(said) => Fault::new(Why::Denied, without_name(said)),
             other => Fault::new(Why::Denied, other),
         })?;
         client.batch_execute(SESSION).map_err(|error| fault(&error))?;

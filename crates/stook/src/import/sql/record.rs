@@ -8,6 +8,7 @@ use super::columns::Resolved;
 use super::database::Kind;
 use super::spool::Gathered;
 use super::text::{array, flag, is_zero_date, iso_8601};
+use crate::count::counted;
 use crate::import::draft::{Draft, Drafted, Drafter, EXCERPT_BYTES, Place, Rejected};
 use crate::import::fields::Field;
 use crate::import::table::{Cells, Column};
@@ -81,8 +82,8 @@ fn draft_record(
     *named = Some(identifier.as_str().to_owned());
     if record.is_too_large {
         return Err(format!(
-            "the record is larger than the limit, in {} rows; --max-record-megabytes raises it",
-            record.rows
+            "the record is larger than the limit, in {}; --max-record-megabytes raises it",
+            counted(record.rows, "row")
         ));
     }
     // First as the texts they stand for, because a draft only borrows.

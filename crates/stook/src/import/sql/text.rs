@@ -99,6 +99,16 @@ pub(super) fn array(text: &str) -> Option<Vec<String>> {
     (depth == 0 && text.starts_with('{')).then_some(values)
 }
 
+/// The word a query begins with, if it is one that changes a database instead of asking it.
+pub(super) fn changing_word(sql: &str) -> Option<String> {
+    const WORDS: [&str; 13] = [
+        "alter", "call", "create", "delete", "drop", "grant", "insert", "merge", "replace", "revoke", "set",
+        "truncate", "update",
+    ];
+    let first = outer_words(sql).into_iter().next()?;
+    WORDS.contains(&first.as_str()).then_some(first)
+}
+
 /// Whether a query ends with an `order by` of its own that does not serve a limit. Quotations, comments and what stands
 /// in parentheses do not count.
 pub(super) fn sorts_by_itself(sql: &str) -> bool {

@@ -12,6 +12,7 @@ use stook_store::{Change, Content, Outcome};
 use super::memory::{Chunks, File, GAVE, Memory, ORPHAN, WITHHELD, removal, write_chunks};
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
+use crate::count::{counted, verb};
 
 /// Records up to this many are deleted without asking, whatever share they are.
 pub const FEW: u64 = 10;
@@ -121,11 +122,14 @@ impl Judge<'_> {
         let withheld = if verdict.is_some() { all - fresh } else { all };
         round.has_trouble = true;
         (self.tell)(Told::Trouble(format!(
-            "{withheld} of {of} records are in no watched file any more, {}%, more than the {}% allowed: they are not \
+            "{withheld} of {} {} in no watched file any more, {}%, more than the {}% allowed: {} not \
              deleted\nTry: check that the folders are complete; if they are, stook import --watch --once \
              --max-deletions {} with the same folders",
+            counted(of, "record"),
+            verb(withheld, "is", "are"),
             share(withheld),
             self.max_deletions,
+            verb(withheld, "it is", "they are"),
             share(withheld)
         )));
         Ok(verdict)

@@ -29,6 +29,7 @@ use anyhow::{Context, Result};
 use stook_store::{RepositoryId, Store};
 
 use super::options::Options;
+use crate::count::{counted, verb};
 use crate::harvest::lease::{LASTS, Lease};
 use crate::sets;
 
@@ -121,9 +122,11 @@ impl Watcher {
             whole = whole.and(self.round(stop, tell)?);
         }
         if whole.unsettled > 0 {
+            let unsettled = whole.unsettled as u64;
             tell(Told::Trouble(format!(
-                "{} files are still being written, and were left alone\nTry: run it again when they are complete",
-                whole.unsettled
+                "{} {} still being written, and left alone\nTry: run it again when that is done",
+                counted(unsettled, "file"),
+                verb(unsettled, "is", "are")
             )));
         }
         whole.has_trouble |= self.walker.has_trouble() || whole.unsettled > 0;

@@ -12,6 +12,7 @@ use stook_store::{Importer, Note, RepositoryId, Store, StoreError};
 use super::memory::{Chunks, File, Mark, Memory, gave, removal, write_chunks};
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
+use crate::count::{counted, verb};
 use crate::import::run::{Hear, Mention, Mentions, Target, run_heard};
 use crate::import::{ImportError, Input, Options, Refusal, Summary};
 
@@ -119,9 +120,11 @@ impl Reader<'_> {
             if kept > 0 && is_same {
                 round.has_trouble = true;
                 (self.tell)(Told::Trouble(format!(
-                    "{}: a part of it cannot be read, so {kept} records that it had before are kept\n\
+                    "{}: a part of it cannot be read, so {} that it had before {} kept\n\
                      Try: stook quarantine tells what is wrong with it",
-                    file.path.display()
+                    file.path.display(),
+                    counted(kept, "record"),
+                    verb(kept, "is", "are")
                 )));
             }
         }

@@ -110,7 +110,7 @@ fn draft_bare(
     };
     let checked = check_metadata(&cleaned.text, format, &record.around, record.place.line)?;
     let identifier = identifier
-        .ok_or("the record has no identifier of its own. Try: one record per file, named by its identifier")?
+        .ok_or_else(|| marc::unnamed_in_xml(format, drafter.options()))?
         .map_err(|invalid| invalid.to_string())?;
     out.count_dropped(cleaned.dropped);
     let content = match marc::is_withdrawn(&checked.metadata, format) {

@@ -74,6 +74,14 @@ fn records_in_a_wrapping_name_themselves() {
     assert!(
         drafted.rejected[0]
             .reason
+            .starts_with("there is no field 001, which names the record. Try: --id"),
+        "{:?}",
+        drafted.rejected
+    );
+    let unnamed = read(&format!("<w {DC}><oai_dc:dc><dc:title>t</dc:title></oai_dc:dc></w>"));
+    assert!(
+        unnamed.rejected[0]
+            .reason
             .starts_with("the record has no identifier of its own")
     );
 
@@ -254,7 +262,7 @@ fn bad_records_are_rejected_and_the_rest_goes_on() {
     let reasons = reasons(&drafted);
     for (reason, expected) in reasons.iter().zip([
         "3: </dc:titel> closes <dc:title> (line 4)",
-        "5: the entity &nbsp; is not defined; write the character itself (line 5)",
+        "5: the entity &nbsp; is not defined; write the character itself",
         "6: \"not an identifier\" is not an identifier",
         "7: the record has no metadata",
         "8: no format is known whose root is <unknown> of the namespace \"urn:u\"",

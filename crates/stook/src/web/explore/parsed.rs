@@ -9,8 +9,8 @@ use super::overview;
 use super::record;
 use super::state::State;
 use super::words::{W, with};
+use crate::count::grouped;
 use crate::validate::{Document, Element, Header, Token};
-use crate::web::landing::grouped;
 
 /// Entries of one answer that are shown.
 const MOST_ENTRIES: usize = 1_000;

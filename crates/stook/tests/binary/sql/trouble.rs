@@ -34,24 +34,27 @@ fn a_server_that_is_not_there_or_does_not_let_us_in() {
         .unwrap();
     let locked = mariadb.replace("stook@", "locked:hush@");
     for (address, wanted) in [
-        (
-            "mysql://joe:hush@127.0.0.1:1/books".to_owned(),
-            "check host, port or path",
-        ),
+        ("mysql://joe:hush@127.0.0.1:1/books".to_owned(), "check host and port"),
         (
             "postgres://joe:hush@127.0.0.1:1/books".to_owned(),
-            "check host, port or path",
+            "check host and port",
         ),
         (
             "postgres://joe:hush@no-such-host.invalid/books".to_owned(),
-            "check host, port or path",
+            "check host and port",
         ),
         (
             "mysql://joe:hush@no-such-host.invalid/books".to_owned(),
-            "check host, port or path",
+            "check host and port",
         ),
-        ("sqlite:none.db".to_owned(), "there is no such file"),
-        ("sqlite:stook.toml".to_owned(), "not a database"),
+        (
+            "sqlite:none.db".to_owned(),
+            "there is no such file\nTry: check the path",
+        ),
+        (
+            "sqlite:stook.toml".to_owned(),
+            "not a database\nTry: check that it is a file of SQLite",
+        ),
         (postgres.replace("stook@", "nobody:hush@"), "\"nobody\" does not exist"),
         (elsewhere(&postgres), "\"none\" does not exist"),
         (locked, "Access denied for user 'locked'"),
@@ -62,6 +65,11 @@ fn a_server_that_is_not_there_or_does_not_let_us_in() {
         assert!(
             said.contains(wanted) && said.contains("cannot open"),
             "{address}: {said}"
+        );
+        assert_eq!(
+            said.matches("://").count(),
+            usize::from(!address.starts_with("sqlite")),
+            "{said}"
         );
     }
 }
@@ -124,6 +132,9 @@ fn passwords_come_from_where_people_keep_them() {
     {
         use std::os::unix::fs::PermissionsExt;
         assert!(said.contains("chmod 600 url.toml") && !said.contains("hush"), "{said}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let said = text(&repository.run(&["import", "--sql", "url.toml"]).stderr);
+        assert!(said.contains("chmod 600 url.toml"), "{said}");
         fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
         let output = repository.run(&["import", "--sql", "url.toml"]);
         assert_eq!(text(&output.stderr), "");
@@ -161,7 +172,10 @@ fn a_query_that_the_database_does_not_understand() {
                 "query = 'select * from @book'\nid = 'id'\n[[values]]\nquery = 'select 1 as x'\nid = 'book'",
                 "values query: there is no column \"book\"",
             ),
-            ("query = 'delete from @book'\nid = 'id'", "Try: "),
+            (
+                "query = 'delete from @book'\nid = 'id'",
+                "Try: a query that begins with select",
+            ),
         ] {
             catalogue.define(&repository, "given.toml", definition);
             let definition = fs::read_to_string(repository.path("given.toml")).unwrap();

@@ -2,73 +2,14 @@
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::FileExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 use super::*;
+use crate::running::Running;
 
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A process that does not outlive its test, and what it prints.
-struct Running {
-    child: Child,
-    log: File,
-}
-
-impl Running {
-    fn start(repository: &Repository, arguments: &[&str]) -> Running {
-        let log = tempfile::tempfile().unwrap();
-        let mut command = repository.command(arguments);
-        command
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log.try_clone().unwrap());
-        Running {
-            child: command.spawn().unwrap(),
-            log,
-        }
-    }
-
-    fn printed(&self) -> String {
-        let mut printed = vec![0; usize::try_from(self.log.metadata().unwrap().len()).unwrap()];
-        self.log.read_exact_at(&mut printed, 0).unwrap();
-        text(&printed)
-    }
-
-    /// Waits until this is so, and says what was printed if it never is.
-    fn until(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
-        let began = Instant::now();
-        while !is_so(&self.printed()) {
-            assert!(began.elapsed() < PATIENCE, "waiting for {what}:\n{}", self.printed());
-            sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn until_printed(&self, what: &str) {
-        self.until(what, |printed| printed.contains(what));
-    }
-
-    /// Asks it to stop; its exit code.
-    fn interrupt(&mut self) -> Option<i32> {
-        let kill = Command::new("kill")
-            .args(["-INT", &self.child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
-        let began = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(began.elapsed() < PATIENCE, "it does not stop:\n{}", self.printed());
-            sleep(Duration::from_millis(20));
-        }
-        self.child.wait().unwrap().code()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(repository: &Repository, arguments: &[&str]) -> Running {
+    Running::start(repository.command(arguments))
 }
 
 const WATCH: [&str; 5] = ["import", "--watch", "--watch-seconds", "1", "inbox"];
@@ -76,7 +17,7 @@ const WATCH: [&str; 5] = ["import", "--watch", "--watch-seconds", "1", "inbox"];
 #[test]
 fn a_folder_is_watched_until_somebody_stops_it() {
     let repository = watched();
-    let mut watch = Running::start(&repository, &WATCH);
+    let mut watch = start(&repository, &WATCH);
     watch.until_printed("Watching inbox");
     repository.write("inbox/a.csv", table(&[("1", "One"), ("2", "Two")]));
     watch.until_printed("1 file read: 2 new");
@@ -100,7 +41,7 @@ fn a_folder_is_watched_until_somebody_stops_it() {
 #[test]
 fn a_file_is_read_when_it_is_complete() {
     let repository = watched();
-    let mut watch = Running::start(&repository, &WATCH);
+    let mut watch = start(&repository, &WATCH);
     watch.until_printed("Watching inbox");
     let mut file = File::create(repository.path("inbox/a.jsonl")).unwrap();
     for part in 0..20 {
@@ -198,7 +139,7 @@ fn two_servers_read_a_file_once_and_one_is_enough() {
     let repository = watched();
     configure(&repository);
     let serve = || {
-        Running::start(
+        start(
             &repository,
             &["serve", "--listen", &format!("127.0.0.1:{}", free_port())],
         )
@@ -215,7 +156,7 @@ fn two_servers_read_a_file_once_and_one_is_enough() {
     let printed = servers.each_ref().map(Running::printed).concat();
     assert_eq!(printed.matches("1 file read: 100 new").count(), 3, "{printed}");
     assert_eq!(printed.matches("read: ").count(), 3, "{printed}");
-    servers[0].child.kill().unwrap();
+    servers[0].kill();
     repository.write("inbox/d.jsonl", many(300..400, 1));
     servers[1].until("the records", |_| titles(&repository).len() == 400);
     assert_eq!(servers[1].interrupt(), Some(0));
@@ -226,7 +167,7 @@ fn a_server_publishes_what_comes_and_goes_in_its_folders() {
     let repository = watched();
     configure(&repository);
     let port = free_port();
-    let mut server = Running::start(&repository, &["serve", "--listen", &format!("127.0.0.1:{port}")]);
+    let mut server = start(&repository, &["serve", "--listen", &format!("127.0.0.1:{port}")]);
     server.until_printed("watching");
     repository.write("inbox/a.csv", table(&[("map-1", "City of Lindenau")]));
     let get = "verb=GetRecord&metadataPrefix=oai_dc&identifier=oai:example.org:map-1";
@@ -244,7 +185,7 @@ fn a_server_publishes_what_comes_and_goes_in_its_folders() {
 #[test]
 fn a_server_and_a_person_may_watch_the_same_folder() {
     let repository = watched();
-    let mut watch = Running::start(&repository, &WATCH);
+    let mut watch = start(&repository, &WATCH);
     watch.until_printed("Watching inbox");
     put(&repository, "a.jsonl", 90, many(0..100, 1));
     watch.until_printed("1 file read: 100 new");

@@ -16,7 +16,7 @@ cases! {
     f00_endless_headers: always(EndlessHeaders).found("no-answer").stops("headers", 1);
     f00_huge_header: always(HugeHeader).with(Setting::Size, 10 << 20).found("no-answer").stops("headers", 1);
     f00_slow_headers: always(SlowHeaders).settings(|source| source.read_timeout_seconds = 1)
-        .found("timed-out").stops("after 1 seconds", 4);
+        .found("timed-out").stops("after 1 second", 4);
     f00_length_too_short: always(LengthTooShort).found("truncated").stops("does not answer", 12);
     f00_not_http: always(NotHttp).stops("", 21);
     f00_entity_expansion: always(EntityExpansion).found("forbidden-content").stops("DOCTYPE", 3);

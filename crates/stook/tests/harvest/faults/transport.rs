@@ -59,7 +59,7 @@ cases! {
     f10_silent_server: on_page(SilentServer, 3, 1).settings(|source| source.read_timeout_seconds = 1)
         .found("timed-out").run();
     f10_silent_server_for_ever: always(SilentServer).settings(|source| source.read_timeout_seconds = 1)
-        .stops("after 1 seconds", 4);
+        .stops("after 1 second", 4);
     f11_gzip_undeclared: always(GzipUndeclared).found("gzip-undeclared").run();
     f11_gzip_declared_only: always(GzipDeclaredOnly).found("gzip-declared-only").run();
     f11_gzip_truncated: passing(GzipTruncated, 2).found("truncated").run();

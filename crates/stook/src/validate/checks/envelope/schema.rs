@@ -60,7 +60,7 @@ pub(super) fn judge(run: &mut Run<'_>, exchange: &Exchange, document: &Document)
 
 fn others(breach: &Breach) -> &'static [&'static str] {
     let element = match &breach.wrong {
-        Wrong::Missing(name) => name.as_str(),
+        Wrong::Missing(names) => names.first().map_or("", String::as_str),
         Wrong::TooFew { element, .. } => element.as_str(),
         _ => {
             let place = breach.place.split('@').next().unwrap_or_default();
