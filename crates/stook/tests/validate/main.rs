@@ -1,5 +1,8 @@
 //! The validator against endpoints that each do one thing wrong, and against some that do nothing wrong.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(unreachable_pub, reason = "modules of a test have no outside")]
+
 mod aggregator;
 mod clean;
 mod compression;
