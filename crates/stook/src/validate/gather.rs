@@ -21,9 +21,20 @@ const MOST_HEADER_PAGES: usize = 3;
 pub(super) fn gather(run: &mut Run<'_>) -> Result<(), Stop> {
     identify(run)?;
     formats(run)?;
+    if let Some(reason) = silence(run)? {
+        return Err(Stop::Fatal(reason));
+    }
     sets(run)?;
     headers(run)?;
     set_with_records(run)
+}
+
+/// Why nobody answers, if nobody does: hundreds of further requests would each wait for nothing.
+fn silence(run: &mut Run<'_>) -> Result<Option<String>, Stop> {
+    let first = run.get("verb=Identify")?;
+    let second = run.get("verb=ListMetadataFormats")?;
+    let both = first.outcome.as_ref().err().zip(second.outcome.as_ref().err());
+    Ok(both.map(|(reason, _)| format!("it does not answer ({reason})")))
 }
 
 fn identify(run: &mut Run<'_>) -> Result<(), Stop> {

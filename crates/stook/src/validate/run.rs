@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
 
     /// Asks for a document that the repository says is somewhere else. It is no answer of the repository, so it is judged
     /// by nobody but whoever asks.
-    pub(crate) fn fetch(&mut self, url: &Url, question: Question) -> Result<Arc<Exchange>, Stop> {
+    pub(crate) fn ask_elsewhere(&mut self, url: &Url, question: Question) -> Result<Arc<Exchange>, Stop> {
         self.send(|asker| asker.ask_at(url.clone(), question))
     }
 

@@ -153,6 +153,22 @@ pub(super) fn is_of(id: &str, name: &str) -> bool {
     id.eq_ignore_ascii_case(name) || family.eq_ignore_ascii_case(name)
 }
 
+/// Where a section of the specification or of its guidelines is to be read.
+#[must_use]
+pub fn link(section: &str) -> Option<String> {
+    const SITE: &str = "https://www.openarchives.org/OAI/2.0";
+    let first = section.split([' ', ',']).next().unwrap_or_default();
+    if first.starts_with(|sign: char| sign.is_ascii_digit()) {
+        let anchor = ANCHORS.iter().find(|(number, _)| *number == first);
+        let anchor = anchor.map_or(String::new(), |(_, name)| format!("#{name}"));
+        return Some(format!(
+            "https://www.openarchives.org/OAI/openarchivesprotocol.html{anchor}"
+        ));
+    }
+    let (_, document) = DOCUMENTS.iter().find(|(name, _)| *name == first)?;
+    Some(format!("{SITE}/{document}"))
+}
+
 /// The documents that sections are of, by the first word of their names.
 const DOCUMENTS: [(&str, &str); 14] = [
     ("GR", "guidelines-repository.htm"),
@@ -187,22 +203,6 @@ const ANCHORS: [(&str, &str); 13] = [
     ("4.5", "ListRecords"),
     ("4.6", "ListSets"),
 ];
-
-/// Where a section of the specification or of its guidelines is to be read.
-#[must_use]
-pub fn link(section: &str) -> Option<String> {
-    const SITE: &str = "https://www.openarchives.org/OAI/2.0";
-    let first = section.split([' ', ',']).next().unwrap_or_default();
-    if first.starts_with(|sign: char| sign.is_ascii_digit()) {
-        let anchor = ANCHORS.iter().find(|(number, _)| *number == first);
-        let anchor = anchor.map_or(String::new(), |(_, name)| format!("#{name}"));
-        return Some(format!(
-            "https://www.openarchives.org/OAI/openarchivesprotocol.html{anchor}"
-        ));
-    }
-    let (_, document) = DOCUMENTS.iter().find(|(name, _)| *name == first)?;
-    Some(format!("{SITE}/{document}"))
-}
 
 #[cfg(test)]
 mod tests {

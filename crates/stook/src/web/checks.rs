@@ -19,7 +19,10 @@ pub(crate) const CHECK_STYLE: &str = "
 .id { font: 600 1em/1.5 ui-monospace, 'DejaVu Sans Mono', monospace; white-space: nowrap; }
 .finding { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1.1rem; margin: 0 0 1rem; }
 .finding h3 { margin: 0 0 .5rem; font-size: 1rem; } .finding dl { margin: 0; } .finding dt { color: var(--soft); font-size: .85rem; }
-.finding dd { margin: 0 0 .55rem; overflow-wrap: anywhere; } .finding pre { margin: .2rem 0 0; }
+.finding dd { margin: 0 0 .55rem; overflow-wrap: anywhere; min-width: 0; } .finding pre { margin: .2rem 0 0; }
+@media (min-width: 44rem) { .finding dl { display: grid; grid-template-columns: 8rem minmax(0, 1fr); }
+  .finding dt { padding-top: .1rem; } }
+.families { display: flex; flex-wrap: wrap; gap: .35rem 1.1rem; margin: 0; padding: 0; list-style: none; }
 .verdict { font-size: 1.15rem; font-weight: 600; } details { margin: .7rem 0; } summary { cursor: pointer; }
 summary:focus-visible { outline: 3px solid var(--straw); outline-offset: 2px; }
 .rule { font-size: 1.1rem; } .next { display: flex; justify-content: space-between; gap: 1rem; margin-top: 2.5rem; }
@@ -123,9 +126,14 @@ fn index(links: Links) -> Markup {
             p.lead { (table::all().count()) " checks in " (table::families().len()) " families. Each has a page that says what must
                 hold, why, and how to mend it." }
             pre { "stook validate https://example.org/oai" }
+            nav aria-label="Families" {
+                ul.families {
+                    @for family in table::families() { li { a href=(format!("#{}", family.letters)) { (family.letters) " " (family.title) } } }
+                }
+            }
             (severities())
             @for family in table::families() {
-                h2 { a href=(links.to(&family.letters)) { (family.letters) " – " (family.title) } }
+                h2 id=(family.letters) { a href=(links.to(&family.letters)) { (family.letters) " – " (family.title) } }
                 p { (prose(&family.about)) }
                 (check_table(family, links))
             }
@@ -255,7 +263,8 @@ mod tests {
                 let page = page(name, links).unwrap();
                 for link in page.split(" href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
                     let target = link.strip_suffix(".html").unwrap_or(link);
-                    let is_known = link.starts_with("https://www.openarchives.org/")
+                    let is_known = link.strip_prefix('#').is_some_and(|family| names.contains(&family))
+                        || link.starts_with("https://www.openarchives.org/")
                         || matches!(target, "./" | "index")
                         || names.contains(&target);
                     assert!(is_known, "{name} links to {link}");

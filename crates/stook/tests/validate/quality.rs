@@ -80,9 +80,7 @@ fn records() -> Vec<Case> {
 
 fn profiles() -> Vec<Case> {
     vec![
-        case("Q-10", |heard, given| literature(heard, given))
-            .with(openaire)
-            .also(FOREIGN),
+        case("Q-10", literature).with(openaire).also(FOREIGN),
         case("Q-11", |_, _| {}).with(openaire),
         case("Q-12", |_, given| {
             with_set(given, "openaire_data");

@@ -94,7 +94,7 @@ ERROR: a MUST of the specification is broken
     came   badArgument instead of badVerb (line 3 of the answer)
     see    stook-evidence/example.org/0007-request.http
     came   HTTP 500 for IllegalVerb (line 3 of the answer)
-    more   the same or the like 2 more times
+    more   2 more like this
     says   section 3.6
     mend   Compare the verb with the six of the protocol and answer badVerb to all others.
 
@@ -106,7 +106,7 @@ INFO: worth knowing
     let lines: Vec<&str> = summary.lines().collect();
     assert_eq!(lines[0], "https://example.org/oai (badArgument instead of badVerb)");
     assert!(
-        lines[1].starts_with("1 checks held, 2 broken, 1 did not apply, "),
+        lines[1].starts_with("Checks: 1 held, 1 broken, 1 worth knowing, 1 did not apply, "),
         "{summary}"
     );
     assert_eq!(
@@ -114,7 +114,7 @@ INFO: worth knowing
         [
             "Requests and answers are in stook-evidence/example.org.",
             "Since 2024-05-16T08:00:00Z: mended E-1; newly broken nothing.",
-            "Broken: 1 error. 1 worth knowing.",
+            "Broken: 1 error.",
         ]
     );
     let long = to_text(&report(&"word ".repeat(100)));
@@ -148,7 +148,7 @@ fn a_page_shows_what_came_as_text() {
         "An unknown verb",
         "How to mend it",
         "curl -i",
-        "2 more times",
+        "2 more like this",
         "mended E-1",
         "Broken: 1 error.",
     ] {
@@ -241,7 +241,7 @@ fn only_what_is_worth_mending_keeps_a_report_from_being_clean() {
     let mut report = report("x");
     report.outcomes.remove("E-3");
     assert!(report.is_clean());
-    assert!(to_text(&report).ends_with("Nothing is wrong. 1 worth knowing.\n"));
+    assert!(to_text(&report).ends_with("Nothing is wrong.\n"));
     report.ended_early = Some("it was stopped".into());
     assert!(!report.is_clean());
     assert!(to_text(&report).contains("The run ended early: it was stopped."));

@@ -123,7 +123,7 @@ fn same_metadata(run: &mut Run<'_>, gateway: &Gateway) -> Result<Verdict, Stop> 
             "the description does not say where the file is",
         ));
     };
-    let file: Arc<Exchange> = run.fetch(&source, Question::get(""))?;
+    let file: Arc<Exchange> = run.ask_elsewhere(&source, Question::get(""))?;
     let Some(document) = file.document().filter(|document| is_static(document)) else {
         let why = format!("{source} gave no static repository: {}", file.in_short());
         return Ok(Verdict::NotApplicable(why));

@@ -79,7 +79,7 @@ pub(super) fn is_static(document: &Document) -> bool {
 
 /// Judges the file at a URL.
 pub(crate) fn check_at(run: &mut Run<'_>, url: &Url) -> Result<(), Stop> {
-    let exchange = run.fetch(url, Question::get(""))?;
+    let exchange = run.ask_elsewhere(url, Question::get(""))?;
     let Some(answer) = exchange.answer() else {
         let found = Found::new(exchange.in_short()).on(&exchange);
         run.judge("SR-1", Verdict::Broken(vec![found]));
@@ -87,7 +87,8 @@ pub(crate) fn check_at(run: &mut Run<'_>, url: &Url) -> Result<(), Stop> {
     };
     let unchanged = match answer.header("Last-Modified") {
         Some(date) if run.wants("SR-5") => {
-            let again: Arc<Exchange> = run.fetch(url, Question::get("").with_header("If-Modified-Since", date))?;
+            let again: Arc<Exchange> =
+                run.ask_elsewhere(url, Question::get("").with_header("If-Modified-Since", date))?;
             again.answer().map(|answer| answer.status)
         }
         _ => None,

@@ -15,7 +15,8 @@ pub fn to_html(report: &Report) -> String {
     let body = html! {
         main {
             h1 { "Validation of " bdi { (name) } }
-            p.lead { code { (report.subject) } ", " (report.began.replace(['T', 'Z'], " ").trim()) " UTC" }
+            p.lead { code { (report.subject) } ", " (report.began.replace(['T', 'Z'], " ").trim()) " UTC. "
+                (report.requests) " requests in " (format!("{:.1}", report.took.as_secs_f64())) " seconds." }
             p class={ "verdict " (verdict_class(report)) } { (report.verdict()) }
             (facts(report))
             (remarks(report))
@@ -38,11 +39,10 @@ fn facts(report: &Report) -> Markup {
     html! {
         dl.facts {
             div { dt { "Checks that held" } dd { (report.count(Status::Holds)) } }
-            div { dt { "Broken" } dd { (report.count(Status::Broken)) } }
+            div { dt { "Broken" } dd { (report.serious()) } }
+            div { dt { "Worth knowing" } dd { (report.broken(Severity::Info)) } }
             div { dt { "Did not apply" } dd { (report.count(Status::NotApplicable)) } }
             div { dt { "Not made" } dd { (report.count(Status::NotMade)) } }
-            div { dt { "Requests" } dd { (report.requests) } }
-            div { dt { "Seconds" } dd { (format!("{:.1}", report.took.as_secs_f64())) } }
         }
     }
 }
@@ -81,7 +81,7 @@ fn article(report: &Report, check: &Check, findings: &[&Finding]) -> Markup {
             h3 { span.id { (check.id) } " " (prose(&check.holds)) }
             dl {
                 @for finding in findings { (seen(report, finding)) }
-                @if more > 0 { dt { "More" } dd { "The same or the like " (more) " more times." } }
+                @if more > 0 { dt { "More" } dd { (more) " more like this." } }
                 dt { "How to mend it" } dd { (prose(&check.mend)) }
                 dt { "Why" } dd { (prose(&check.why)) }
                 dt { "Section" } dd { (section(check)) }

@@ -126,7 +126,7 @@ fn in_words(report: &Report, check: &Check, findings: &[&Finding]) -> String {
     }
     let more = report.untold(check);
     if more > 0 {
-        let _ = writeln!(text, "more   the same or the like {more} more times");
+        let _ = writeln!(text, "more   {more} more like this");
     }
     let _ = writeln!(text, "says   section {}\nmend   {}", check.section, check.mend.trim());
     text

@@ -156,6 +156,11 @@ impl Report {
         outcomes.filter(|outcome| worst(outcome) == Some(severity)).count()
     }
 
+    /// How many checks found something worth mending.
+    fn serious(&self) -> usize {
+        self.count(Status::Broken).saturating_sub(self.broken(Severity::Info))
+    }
+
     /// What was found of this severity, check by check in their order.
     fn broken_checks(&self, severity: Severity) -> Vec<(&'static Check, Vec<&Finding>)> {
         let checks = table::all().filter_map(|check| {
@@ -198,15 +203,11 @@ impl Report {
             .filter(|severity| *severity > Severity::Info && self.broken(*severity) > 0)
             .map(|severity| format!("{} {severity}", self.broken(severity)))
             .collect();
-        let worth_knowing = match self.broken(Severity::Info) {
-            0 => String::new(),
-            count => format!(" {count} worth knowing."),
-        };
         match (self.could_test, counts.is_empty()) {
             (false, _) => "It could not be tested.".to_owned(),
-            (true, false) => format!("Broken: {}.{worth_knowing}", counts.join(", ")),
-            (true, true) if self.ended_early.is_some() => format!("Nothing is wrong so far.{worth_knowing}"),
-            (true, true) => format!("Nothing is wrong.{worth_knowing}"),
+            (true, false) => format!("Broken: {}.", counts.join(", ")),
+            (true, true) if self.ended_early.is_some() => "Nothing is wrong so far.".to_owned(),
+            (true, true) => "Nothing is wrong.".to_owned(),
         }
     }
 

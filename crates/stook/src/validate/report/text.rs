@@ -71,7 +71,7 @@ impl Writer {
         }
         let more = report.untold(check);
         if more > 0 {
-            self.wrapped("    more   ", 11, &format!("the same or the like {more} more times"));
+            self.wrapped("    more   ", 11, &format!("{more} more like this"));
         }
         self.wrapped("    says   ", 11, &format!("section {}", check.section));
         self.wrapped("    mend   ", 11, check.mend.trim());
@@ -86,9 +86,10 @@ impl Writer {
         };
         self.wrapped("", 0, &heading);
         let counts = format!(
-            "{} checks held, {} broken, {} did not apply, {} were not made; {} requests in {:.0} seconds.",
+            "Checks: {} held, {} broken, {} worth knowing, {} did not apply, {} not made; {} requests in {:.1} s.",
             report.count(Status::Holds),
-            report.count(Status::Broken),
+            report.serious(),
+            report.broken(Severity::Info),
             report.count(Status::NotApplicable),
             report.count(Status::NotMade),
             report.requests,

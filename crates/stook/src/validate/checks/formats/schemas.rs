@@ -29,7 +29,7 @@ pub(super) fn check(run: &mut Run<'_>, formats: &Exchange) -> Result<(), Stop> {
     }
     for format in unknown {
         let fetched = match Url::parse(&format.schema).ok() {
-            Some(url) => Some(run.fetch(&url, Question::get(""))?),
+            Some(url) => Some(run.ask_elsewhere(&url, Question::get(""))?),
             None => None,
         };
         let outcome = fetched.as_ref().map(|exchange| &exchange.outcome);

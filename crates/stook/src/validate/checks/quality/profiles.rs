@@ -223,7 +223,7 @@ fn research_information(run: &mut Run<'_>) -> Result<(), Stop> {
     let has_data = CERIF_SETS.iter().any(|spec| alike(spec) && listed.contains(spec));
     let missing: Vec<&str> = CERIF_SETS
         .into_iter()
-        .filter(|spec| !listed.contains(spec) && !(alike(spec) && has_data))
+        .filter(|spec| !(listed.contains(spec) || alike(spec) && has_data))
         .collect();
     if !missing.is_empty() {
         faults.push(format!("the sets {} are missing", missing.join(", ")));
