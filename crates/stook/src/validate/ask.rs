@@ -121,13 +121,22 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Fetches something that the repository refers to, wherever that is, within the same limits.
+    /// Fetches something that the repository refers to, wherever that is, within the same limits. Who says "come back
+    /// later" is not waited for.
     pub(crate) fn fetch(&mut self, url: &str) -> Result<Answer, NoAnswer> {
-        let url = Url::parse(url).map_err(|error| NoAnswer::Failed(format!("{url:?} is no URL: {error}")))?;
+        let failed = |reason: String| NoAnswer::Failed(reason);
+        let mut url = Url::parse(url).map_err(|error| failed(format!("{url:?} is no URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(NoAnswer::Failed(format!("{url} is no web address")));
+            return Err(failed(format!("{url} is no web address")));
         }
-        self.follow(&Question::get(""), url, &mut Vec::new())
+        for _ in 0..=MOST_REDIRECTS {
+            let answer = self.send(&Question::get(""), &url)?;
+            match answer.status {
+                301 | 302 | 303 | 307 | 308 => url = redirected(&url, answer.header("Location"))?,
+                _ => return Ok(answer),
+            }
+        }
+        Err(NoAnswer::LostOnTheWay(format!("more than {MOST_REDIRECTS} redirects")))
     }
 
     fn url_of(&self, question: &Question) -> Url {

@@ -32,8 +32,11 @@ const WITHOUT_SETS: Probe = probe(
     Error(&[NoSetHierarchy]),
 );
 
+/// A check over all sets.
+type Check = fn(&[Listed<'_>]) -> Vec<Found>;
+
 /// What is judged in each set, wherever its page is.
-const CHECKS: &[(&str, fn(&[Listed<'_>]) -> Vec<Found>)] = &[
+const CHECKS: &[(&str, Check)] = &[
     ("S-2", set_specs),
     ("S-3", are_unique),
     ("S-4", set_names),
