@@ -99,7 +99,9 @@ fn sets(run: &mut Run<'_>) -> Result<(), Stop> {
         }));
         match next_page("ListSets", &exchange) {
             Some(next) if next != query => query = next,
-            _ => {
+            // A token that leads to itself has no end.
+            Some(_) => break,
+            None => {
                 run.facts.all_sets = true;
                 break;
             }

@@ -95,6 +95,27 @@ pub(crate) fn cases() -> Vec<Case> {
         )
         .by(two_pages())
         .also(&["F-3"]),
+        case("S-7", |heard, given| {
+            if heard.is("ListSets") && heard.argument("resumptionToken").is_some_and(|token| token == "sets-4") {
+                let sets = [
+                    ("maps", "Maps"),
+                    ("maps:city", "City maps"),
+                    ("maps:sea", "Sea charts"),
+                    ("theses", "Theses"),
+                ];
+                let list: String = sets
+                    .iter()
+                    .map(|(spec, name)| format!("<set><setSpec>{spec}</setSpec><setName>{name}</setName></set>"))
+                    .collect();
+                given.replace_between(
+                    "<ListSets>",
+                    "</ListSets>",
+                    &format!("{list}<resumptionToken>sets-4</resumptionToken>"),
+                );
+            }
+        })
+        .by(two_pages())
+        .also(&["F-3", "F-5", "F-6", "F-7"]),
         case("S-8", refuses("verb=ListSets&metadataPrefix", "noSetHierarchy")),
         case("S-9", refuses("verb=ListSets&resumptionToken=junk", "badArgument")).also(&["F-16", "X-12"]),
         case("S-10", |heard, given| {

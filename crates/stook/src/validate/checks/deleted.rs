@@ -20,12 +20,15 @@ const OLD_SECONDS: i64 = 5 * 365 * 86_400;
 /// Records of an earlier run that are asked for.
 const MOST_ASKED_AGAIN: usize = 20;
 
+/// A check over a deleted record.
+type Check = fn(&mut Run<'_>, &Header) -> Result<Verdict, Stop>;
+
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.judge(
         "Z-2",
         Verdict::not_applicable("no deleted record was seen with its record"),
     );
-    let checks: [(&str, fn(&mut Run<'_>, &Header) -> Result<Verdict, Stop>); 3] = [
+    let checks: [(&str, Check); 3] = [
         ("Z-3", can_be_fetched),
         ("Z-4", shows_its_sets),
         ("Z-5", is_found_by_date),

@@ -37,8 +37,13 @@ const PROBES: &[Probe] = &[
     ),
 ];
 
+/// A check over the list of formats.
+type Check = fn(&Facts) -> Vec<Found>;
+/// A column of it.
+type Column = fn(&Format) -> &str;
+
 /// What is judged in the list of formats.
-const CHECKS: &[(&str, fn(&Facts) -> Vec<Found>)] = &[
+const CHECKS: &[(&str, Check)] = &[
     ("M-2", has_oai_dc),
     ("M-3", oai_dc_is_the_reserved),
     ("M-4", prefixes),
@@ -134,7 +139,7 @@ fn prefixes(facts: &Facts) -> Vec<Found> {
 
 fn namespaces_and_schemas(facts: &Facts) -> Vec<Found> {
     let mut found = Vec::new();
-    let columns: [(&str, fn(&Format) -> &str); 2] = [
+    let columns: [(&str, Column); 2] = [
         ("metadataNamespace", |format| &format.namespace),
         ("schema", |format| &format.schema),
     ];

@@ -57,9 +57,11 @@ const PROBES: &[Probe] = &[
 /// The record that every run asks for.
 pub(super) const SAMPLE: &str = "verb=GetRecord&identifier={id}&metadataPrefix=oai_dc";
 
+/// A check over an answer.
+type Check = fn(&Exchange, &Facts) -> Verdict;
+
 /// What is judged in the sample record.
-const CHECKS: &[(&str, fn(&Exchange, &Facts) -> Verdict)] =
-    &[("G-1", is_the_record), ("G-2", datestamp), ("G-3", same_header)];
+const CHECKS: &[(&str, Check)] = &[("G-1", is_the_record), ("G-2", datestamp), ("G-3", same_header)];
 
 /// What a person who types a URL leaves as it is.
 const TYPED: &AsciiSet = &NON_ALPHANUMERIC

@@ -1,7 +1,9 @@
 //! I: what the repository says of itself.
 
+mod earliest;
+
 use stook_oai::ErrorCode::BadArgument;
-use stook_oai::{Datestamp, DeletedRecord, Excerpt, Granularity, UtcDatetime, admin_email_is_valid};
+use stook_oai::{DeletedRecord, Excerpt, Granularity, UtcDatetime, admin_email_is_valid};
 use url::Url;
 
 use super::containers;
@@ -25,10 +27,13 @@ struct Said<'a> {
     facts: &'a Facts,
 }
 
-/// Without these nothing can be tested, so they are judged as soon as the first answer is there.
-const FIRST: &[(&str, fn(&Said<'_>) -> Vec<Found>)] = &[("I-5", protocol_version), ("I-7", granularity)];
+/// A check over Identify.
+type Check = fn(&Said<'_>) -> Vec<Found>;
 
-const CHECKS: &[(&str, fn(&Said<'_>) -> Vec<Found>)] = &[
+/// Without these nothing can be tested, so they are judged as soon as the first answer is there.
+const FIRST: &[(&str, Check)] = &[("I-5", protocol_version), ("I-7", granularity)];
+
+const CHECKS: &[(&str, Check)] = &[
     ("I-2", repository_name),
     ("I-3", same_base_url),
     ("I-4", base_url),
@@ -65,11 +70,6 @@ const DEFAULT_HOSTS: &[&str] = &[
 ];
 /// Hosts that exist for examples.
 const EXAMPLE_HOSTS: &[&str] = &["example.com", "example.net", "example.org"];
-
-/// No record was there to be stamped before this: long before there were repositories.
-const UNLIKELY_BEFORE: &str = "1990-01-01";
-/// So much before the first record is far.
-const FAR_SECONDS: i64 = 5 * 365 * 86_400;
 
 /// What is judged in the first answer of all.
 pub(super) fn every(run: &mut Run<'_>, exchange: &Exchange) {
@@ -108,12 +108,7 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.probe_all(PROBES)
 }
 
-fn judge_all(
-    run: &mut Run<'_>,
-    exchange: &Exchange,
-    identify: &Element,
-    checks: &[(&'static str, fn(&Said<'_>) -> Vec<Found>)],
-) {
+fn judge_all(run: &mut Run<'_>, exchange: &Exchange, identify: &Element, checks: &[(&'static str, Check)]) {
     let Some(document) = exchange.document() else {
         return;
     };
@@ -343,60 +338,6 @@ fn is_described(said: &Said<'_>) -> Vec<Found> {
 
 /// What is judged when everything was seen.
 pub(super) fn last(run: &mut Run<'_>) -> Result<(), Stop> {
-    let checks: [(&str, fn(&Facts) -> Verdict); 2] = [("I-15", is_a_lower_limit), ("I-16", is_no_dummy)];
-    for (id, check) in checks {
-        let verdict = check(&run.facts);
-        run.judge(id, verdict);
-    }
+    earliest::last(run);
     Ok(())
-}
-
-/// The earliestDatestamp, the earliest that was seen, as it was written, and where.
-fn earliest_seen(facts: &Facts) -> Result<(Datestamp, Datestamp, &str, u32), Verdict> {
-    let Some(told) = facts.earliest() else {
-        return Err(Verdict::not_applicable("the earliestDatestamp cannot be read"));
-    };
-    let stamps = facts.headers.iter();
-    let read = stamps.filter_map(|seen| Some((read_datestamp(&seen.header.datestamp)?, seen)));
-    match read.min_by_key(|(datestamp, _)| *datestamp) {
-        Some((_, seen)) if Some(told) > read_datestamp(&seen.response_date) => Err(Verdict::not_applicable(
-            "the earliestDatestamp lies ahead, which another check tells",
-        )),
-        Some((datestamp, seen)) => Ok((told, datestamp, &seen.header.datestamp, seen.exchange)),
-        None => Err(Verdict::not_applicable("no datestamp was seen")),
-    }
-}
-
-fn is_a_lower_limit(facts: &Facts) -> Verdict {
-    let (told, seen, written, exchange) = match earliest_seen(facts) {
-        Ok(earliest) => earliest,
-        Err(verdict) => return verdict,
-    };
-    Verdict::unless(seen < told, || {
-        let came = format!("a datestamp {written} before the earliestDatestamp {}", told_as(facts));
-        Found::new(came).in_answer(exchange)
-    })
-}
-
-fn is_no_dummy(facts: &Facts) -> Verdict {
-    let (told, seen, written, _) = match earliest_seen(facts) {
-        Ok(earliest) => earliest,
-        Err(verdict) => return verdict,
-    };
-    let is_unlikely = read_datestamp(UNLIKELY_BEFORE).is_some_and(|limit| told < limit);
-    Verdict::unless(is_unlikely && seen.unix() - told.unix() > FAR_SECONDS, || {
-        let came = format!(
-            "earliestDatestamp is {}; the earliest seen is {written}",
-            told_as(facts)
-        );
-        let exchange = facts.identity.as_ref().map_or(0, |identity| identity.exchange);
-        Found::new(came).in_answer(exchange)
-    })
-}
-
-fn told_as(facts: &Facts) -> &str {
-    facts
-        .identity
-        .as_ref()
-        .map_or("", |identity| &identity.earliest_datestamp)
 }

@@ -51,8 +51,11 @@ pub(super) const TABLES: &[&str] = &[
     include_str!("hostile.toml"),
 ];
 
+/// A part of a run.
+type Part = fn(&mut Run<'_>) -> Result<(), Stop>;
+
 /// Their code, in the same order.
-pub(super) const FAMILIES: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[
+pub(super) const FAMILIES: &[Part] = &[
     transport::check,
     compression::check,
     envelope::check,
@@ -89,7 +92,7 @@ const EVERY: &[fn(&mut Run<'_>, &Exchange)] = &[
 ];
 
 /// What can only be judged when everything was seen.
-const LAST: &[fn(&mut Run<'_>) -> Result<(), Stop>] = &[identify::last, containers::last, sets::last, deleted::last];
+const LAST: &[Part] = &[identify::last, containers::last, sets::last, deleted::last];
 
 /// Judges what was collected over the run.
 pub(super) fn last(run: &mut Run<'_>) -> Result<(), Stop> {

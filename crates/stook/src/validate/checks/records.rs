@@ -31,9 +31,11 @@ const PROBES: &[Probe] = &[
     ),
 ];
 
+/// A check over an answer with records.
+type Check = fn(&Exchange, &Document, &Facts) -> Verdict;
+
 /// What is judged in every answer with records.
-const EVERY: &[(&str, fn(&Exchange, &Document, &Facts) -> Verdict)] =
-    &[("R-8", abouts), ("R-9", ids), ("R-11", have_metadata)];
+const EVERY: &[(&str, Check)] = &[("R-8", abouts), ("R-9", ids), ("R-11", have_metadata)];
 
 /// Attributes that are identifiers within a document, by the namespace of their element, beside xml:id.
 const IDS: &[(&str, &str)] = &[

@@ -134,6 +134,10 @@ fn namespace(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Found>> {
 }
 
 fn schema_location(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Found>> {
+    // Something else altogether names another schema, of course.
+    if !is_expected(seen, root) {
+        return None;
+    }
     let locations = schema_locations(root);
     let wanted = &seen.format.schema;
     if wanted.is_empty() || locations.contains(&wanted.as_str()) {
