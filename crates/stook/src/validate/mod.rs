@@ -8,7 +8,7 @@
 //! gather     the first requests: what there is to ask for                (facts)
 //! probe      questions whose right answer is known beforehand
 //! checks/    one family per file, each with its table of texts
-//! run        asks, judges, remembers                                     (evidence)
+//! run        asks, judges, remembers                                     (evidence, waiting)
 //! report     for people and for machines
 //! ```
 
@@ -24,6 +24,7 @@ mod probe;
 pub mod report;
 mod run;
 pub mod table;
+mod waiting;
 
 use std::time::{Instant, SystemTime};
 

@@ -200,7 +200,9 @@ fn others() -> Vec<Case> {
             .by(to_identify(Fault::UnexpectedEnd))
             .as_severe_as(Severity::Fatal),
         case("H-12", |_, _| {})
-            .by(to_identify(Fault::NoticeAfterRoot))
+            .by(Script::new()
+                .page_size(20)
+                .fault(Fault::NoticeAfterRoot, When::always()))
             .as_severe_as(Severity::Error),
         case("H-13", |_, _| {}).as_severe_as(Severity::Info),
     ]

@@ -18,8 +18,11 @@ use crate::validate::table::Severity;
 const CLOCK_OFF: Duration = Duration::from_secs(5 * 60);
 const CLOCK_WRONG: Duration = Duration::from_secs(24 * 3600);
 
+/// Looks at a part of an answer.
+type Look<Part> = fn(&Exchange, &Part, &Run<'_>) -> Verdict;
+
 /// What holds for every answer that is XML.
-const EVERY: &[(&str, fn(&Exchange, &Document, &Run<'_>) -> Verdict)] = &[
+const EVERY: &[(&str, Look<Document>)] = &[
     ("X-1", well_formed),
     ("X-2", declaration),
     ("X-3", characters),
@@ -28,7 +31,7 @@ const EVERY: &[(&str, fn(&Exchange, &Document, &Run<'_>) -> Verdict)] = &[
 ];
 
 /// What holds for every answer that has the envelope of the protocol.
-const EVERY_ENVELOPE: &[(&str, fn(&Exchange, &Element, &Run<'_>) -> Verdict)] = &[
+const EVERY_ENVELOPE: &[(&str, Look<Element>)] = &[
     ("X-6", schema_location),
     ("X-8", response_date),
     ("X-9", clock),
@@ -110,13 +113,12 @@ fn well_formed(exchange: &Exchange, document: &Document, run: &Run<'_>) -> Verdi
     };
     let is_identify = exchange.question.is_identify();
     let cut_off = lacks(answer);
-    // H-12 tells of an Identify that is not whole.
+    // H-12 tells of an Identify that is not whole, and of what stands behind any answer.
     let came = match (cut_off, is_identify) {
         (Some(_), true) => return Verdict::not_applicable("the answer is not whole"),
         (Some(reason), false) => Some((reason, None)),
         (None, _) => document.flaws.iter().find_map(|flaw| match flaw {
             Flaw::Malformed { line, reason, .. } => Some((reason.clone(), Some(*line))),
-            Flaw::Trailing(text) if !is_identify => Some((format!("{text:?} behind the root element"), None)),
             _ => None,
         }),
     };

@@ -19,8 +19,11 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// "Come back later" in a row, at most.
 const MOST_DELAYS: usize = 5;
 
+/// Looks at an answer.
+type Look = fn(&Exchange, &Run<'_>) -> Verdict;
+
 /// What holds for every answer.
-const EVERY: &[(&str, fn(&Exchange, &Run<'_>) -> Verdict)] = &[
+const EVERY: &[(&str, Look)] = &[
     ("H-1", status),
     ("H-2", media_type),
     ("H-3", charset),
@@ -251,29 +254,26 @@ fn security(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     }
 }
 
-/// Of Identify: with less than the whole of it nothing can be tested. Other answers are judged by X-1.
+/// With less than the whole of Identify nothing can be tested; whether other answers are whole is judged by X-1.
 fn wholeness(exchange: &Exchange, run: &Run<'_>) -> Verdict {
-    let is_identify = exchange.question.is_identify();
-    let Some(answer) = exchange.protocol_answer().filter(|_| is_identify) else {
-        return Verdict::not_applicable("there was no answer to Identify");
+    let answer = exchange.protocol_answer();
+    let Some(answer) = answer.filter(|answer| beyond_limits(answer, run).is_none()) else {
+        return Verdict::not_applicable("there was no answer of the protocol that was read to its end");
     };
-    if beyond_limits(answer, run).is_some() {
-        return Verdict::not_applicable("the answer was not read to its end");
-    }
-    if let Some(came) = lacks(answer) {
-        let severity = if is_first(exchange, run) {
-            Severity::Fatal
-        } else {
-            Severity::Error
-        };
-        return Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)]);
-    }
-    let trailing = answer.document.flaws.iter().find_map(|flaw| match flaw {
-        Flaw::Trailing(text) => Some(format!("{text:?} behind the root element")),
-        _ => None,
-    });
-    match trailing {
-        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(Severity::Error)]),
+    let lacks = lacks(answer).filter(|_| exchange.question.is_identify());
+    let trailing = || {
+        let mut flaws = answer.document.flaws.iter();
+        flaws.find_map(|flaw| match flaw {
+            Flaw::Trailing(text) => Some(format!("{text:?} behind the root element")),
+            _ => None,
+        })
+    };
+    let severity = match is_first(exchange, run) && lacks.is_some() {
+        true => Severity::Fatal,
+        false => Severity::Error,
+    };
+    match lacks.or_else(trailing) {
+        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)]),
         None => Verdict::Holds,
     }
 }
