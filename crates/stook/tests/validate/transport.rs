@@ -9,7 +9,7 @@ use stook_oai::Verb;
 
 use crate::harness::{Case, case, hold};
 
-/// A request that only one check asks for, and whose answer does not matter to it beyond its errors.
+/// A request whose answer is an error, and that only one check asks for.
 const SELDOM: &str = "verb=Identify&nonsense=1";
 
 pub fn cases() -> Vec<Case> {
