@@ -10,7 +10,7 @@
 //! pages      the first pages of a list; chain: what its pages must hold beside each other
 //! checks/    one family per file, each with its table of texts
 //! deep/      whole lists, compared with each other
-//! run        asks, judges, remembers                                     (evidence)
+//! run        asks, judges, remembers                                     (evidence, waiting)
 //! report     for people and for machines
 //! ```
 
@@ -29,6 +29,7 @@ mod probe;
 pub mod report;
 mod run;
 pub mod table;
+mod waiting;
 
 use std::fs::File;
 use std::io::Read;

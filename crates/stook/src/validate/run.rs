@@ -3,7 +3,7 @@
 //! A check is a function from what came to a [`Verdict`]. Whoever makes one says so with [`Run::judge`], so that the report
 //! knows of every check whether it held, was broken, or could not be made and why.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use super::facts::Facts;
 use super::options::{Options, Outside, Progress};
 use super::report::{Finding, Outcome};
 use super::table::{self, Severity, When};
+use super::waiting::Waiting;
 
 /// Of one check so many findings are kept; the others are counted.
 const MOST_FINDINGS: usize = 5;
@@ -134,21 +135,9 @@ pub(crate) struct Run<'a> {
     first: Option<Exchange>,
     /// Set when something fatal was found.
     fatal: Option<String>,
-    /// Checks and the answers that they found fault with; 0 where they name none.
-    told: HashSet<(&'static str, u32)>,
     /// What is told at the end, if nobody else does.
-    later: Vec<Later>,
+    waiting: Waiting,
 }
-
-/// A finding that waits until it is known whether another check tells it better.
-struct Later {
-    id: &'static str,
-    found: Found,
-    others: &'static [&'static str],
-}
-
-/// A finding that was seen in many answers names so many of them.
-const MOST_NAMED: usize = 3;
 
 impl<'a> Run<'a> {
     pub(crate) fn new(options: &'a Options, asker: Option<Asker<'a>>, outside: Outside<'a>) -> Run<'a> {
@@ -162,8 +151,7 @@ impl<'a> Run<'a> {
             kept: HashMap::new(),
             first: None,
             fatal: None,
-            told: HashSet::new(),
-            later: Vec::new(),
+            waiting: Waiting::default(),
         }
     }
 
@@ -292,27 +280,17 @@ impl<'a> Run<'a> {
     /// Takes a finding that is told at the end, unless one of the other checks (or families) finds fault with one of the
     /// answers in which it was seen: then that check tells it better.
     pub(crate) fn judge_later(&mut self, id: &'static str, found: Found, others: &'static [&'static str]) {
-        let is_same = |later: &&mut Later| later.id == id && later.found.came == found.came;
-        match self.later.iter_mut().find(is_same) {
-            Some(later) => later.found.exchanges.extend(found.exchanges),
-            None => self.later.push(Later { id, found, others }),
-        }
+        self.waiting.add(id, found, others);
     }
 
     /// Tells what nobody else has told.
     pub(crate) fn judge_what_waits(&mut self) {
-        for mut later in std::mem::take(&mut self.later) {
-            let is_told = self.told.iter().any(|(check, number)| {
-                *check != later.id
-                    && later.others.iter().any(|other| table::is_of(check, other))
-                    && (*number == 0 || later.found.exchanges.contains(number))
-            });
-            later.found.exchanges.truncate(MOST_NAMED);
+        for (id, found) in std::mem::take(&mut self.waiting).into_untold() {
             self.judge(
-                later.id,
-                match is_told {
-                    true => Verdict::not_applicable("another check tells what is wrong there"),
-                    false => Verdict::Broken(vec![later.found]),
+                id,
+                match found {
+                    Some(found) => Verdict::Broken(vec![found]),
+                    None => Verdict::not_applicable("another check tells what is wrong there"),
                 },
             );
         }
@@ -339,10 +317,7 @@ impl<'a> Run<'a> {
             self.fatal = Some(finding.came.clone());
         }
         if finding.severity > Severity::Rec {
-            self.told.extend(finding.exchanges.iter().map(|number| (id, *number)));
-            if finding.exchanges.is_empty() {
-                self.told.insert((id, 0));
-            }
+            self.waiting.note(id, &finding.exchanges);
         }
         let outcome = self.outcomes.entry(id).or_default();
         if outcome.is_told(&finding) || outcome.findings.len() >= MOST_FINDINGS {

@@ -6,7 +6,7 @@ use stook_oai::Verb;
 
 use crate::harness::{Case, case, hold};
 
-/// A record that is asked for by the checks of POST and of GetRecord.
+/// A request whose answer is an error, and that only one check asks for.
 const SELDOM: &str = "verb=Identify&nonsense=1";
 
 fn answering(

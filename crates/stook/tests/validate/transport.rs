@@ -9,7 +9,7 @@ use stook_oai::Verb;
 
 use crate::harness::{Case, case, hold};
 
-/// A request that only one check asks for, and whose answer does not matter to it beyond its errors.
+/// A request whose answer is an error, and that only one check asks for.
 const SELDOM: &str = "verb=Identify&nonsense=1";
 
 pub fn cases() -> Vec<Case> {
@@ -200,7 +200,9 @@ fn others() -> Vec<Case> {
             .by(to_identify(Fault::UnexpectedEnd))
             .as_severe_as(Severity::Fatal),
         case("H-12", |_, _| {})
-            .by(to_identify(Fault::NoticeAfterRoot))
+            .by(Script::new()
+                .page_size(20)
+                .fault(Fault::NoticeAfterRoot, When::always()))
             .as_severe_as(Severity::Error),
         case("H-13", |_, _| {}).as_severe_as(Severity::Info),
     ]

@@ -18,8 +18,14 @@ use crate::validate::table::Severity;
 const CLOCK_OFF: Duration = Duration::from_secs(5 * 60);
 const CLOCK_WRONG: Duration = Duration::from_secs(24 * 3600);
 
+/// What gzip begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Looks at a part of an answer.
+type Look<Part> = fn(&Exchange, &Part, &Run<'_>) -> Verdict;
+
 /// What holds for every answer that is XML.
-const EVERY: &[(&str, fn(&Exchange, &Document, &Run<'_>) -> Verdict)] = &[
+const EVERY: &[(&str, Look<Document>)] = &[
     ("X-1", well_formed),
     ("X-2", declaration),
     ("X-3", characters),
@@ -28,7 +34,7 @@ const EVERY: &[(&str, fn(&Exchange, &Document, &Run<'_>) -> Verdict)] = &[
 ];
 
 /// What holds for every answer that has the envelope of the protocol.
-const EVERY_ENVELOPE: &[(&str, fn(&Exchange, &Element, &Run<'_>) -> Verdict)] = &[
+const EVERY_ENVELOPE: &[(&str, Look<Element>)] = &[
     ("X-6", schema_location),
     ("X-8", response_date),
     ("X-9", clock),
@@ -62,8 +68,8 @@ const CODES: &[(Verb, &[ErrorCode])] = {
     ]
 };
 
-/// Whoever asks for an error tells better that it was the wrong one.
-const ASK_FOR_ERRORS: &[&str] = &["I", "M", "S", "L", "G", "R", "D", "T", "F", "E", "P", "Z"];
+/// Whoever asks for an error tells better that it was the wrong one, and H-6 that the arguments were lost on the way.
+const ASK_FOR_ERRORS: &[&str] = &["H-6", "I", "M", "S", "L", "G", "R", "D", "T", "F", "E", "P", "Z"];
 
 /// What is judged in every answer.
 pub(super) fn every(run: &mut Run<'_>, exchange: &Exchange) {
@@ -109,14 +115,17 @@ fn well_formed(exchange: &Exchange, document: &Document, run: &Run<'_>) -> Verdi
         return Verdict::not_applicable("the answer was not read to its end");
     };
     let is_identify = exchange.question.is_identify();
+    if answer.body.starts_with(&GZIP) {
+        let found = Found::new("a gzip body without Content-Encoding").on(exchange);
+        return Verdict::Broken(vec![fatal_of_identify(found, exchange, run)]);
+    }
     let cut_off = lacks(answer);
-    // H-12 tells of an Identify that is not whole.
+    // H-12 tells of an Identify that is not whole, and of what stands behind any answer.
     let came = match (cut_off, is_identify) {
         (Some(_), true) => return Verdict::not_applicable("the answer is not whole"),
         (Some(reason), false) => Some((reason, None)),
         (None, _) => document.flaws.iter().find_map(|flaw| match flaw {
             Flaw::Malformed { line, reason, .. } => Some((reason.clone(), Some(*line))),
-            Flaw::Trailing(text) if !is_identify => Some((format!("{text:?} behind the root element"), None)),
             _ => None,
         }),
     };
@@ -129,8 +138,8 @@ fn well_formed(exchange: &Exchange, document: &Document, run: &Run<'_>) -> Verdi
 }
 
 fn declaration(exchange: &Exchange, document: &Document, _: &Run<'_>) -> Verdict {
-    if document.root.is_none() {
-        return Verdict::not_applicable("the answer is not XML");
+    if document.envelope().is_none() {
+        return Verdict::not_applicable("the answer has no envelope of the protocol");
     }
     let found = document.flaws.iter().filter_map(|flaw| match flaw {
         Flaw::NoDeclaration => Some(Found::new("no XML declaration at the beginning")),
@@ -142,13 +151,17 @@ fn declaration(exchange: &Exchange, document: &Document, _: &Run<'_>) -> Verdict
 }
 
 fn characters(exchange: &Exchange, document: &Document, _: &Run<'_>) -> Verdict {
+    if document.root.is_none() {
+        return Verdict::not_applicable("the answer is not XML");
+    }
+    let body = exchange.answer().map_or(&[][..], |answer| &answer.body);
+    let line = |at: usize| 1 + body.iter().take(at).filter(|byte| **byte == b'\n').count();
     let found = document.flaws.iter().filter_map(|flaw| match flaw {
-        Flaw::NotUtf8(at) => Some(format!("bytes that are no UTF-8, the first of them at {at}")),
-        Flaw::Characters(1) => Some("a character that XML 1.0 does not have".to_owned()),
-        Flaw::Characters(count) => Some(format!("{count} characters that XML 1.0 does not have")),
+        Flaw::NotUtf8(at) => Some(Found::new("bytes that are no UTF-8").at_line(line(*at))),
+        Flaw::Characters(_) => Some(Found::new("characters that XML 1.0 does not have")),
         _ => None,
     });
-    Verdict::of(found.map(|came| Found::new(came).on(exchange)).collect())
+    Verdict::of(found.map(|found| found.on(exchange)).collect())
 }
 
 fn entities(exchange: &Exchange, document: &Document, _: &Run<'_>) -> Verdict {

@@ -28,6 +28,8 @@ struct Ordinary {
     slow: Duration,
     /// What is wrong with the XML of every answer, as other checks tell.
     flaws: Vec<Flaw>,
+    /// Signs of a failure that stand in every answer: a base URL may well hold `/home/`.
+    signs: Vec<&'static str>,
 }
 
 pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
@@ -92,15 +94,20 @@ fn oddities() -> Vec<(Question, &'static str)> {
 }
 
 fn ordinary(run: &mut Run<'_>) -> Result<Ordinary, Stop> {
-    let identify = run.get("verb=Identify")?;
+    // An error, as hostile requests should get one.
+    let error = run.get("verb=junk")?;
     let mut times: Vec<Duration> = run.facts.times.values().flatten().copied().collect();
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
     Ok(Ordinary {
         slow: (median * TIMES_SLOWER).max(NEVER_SLOW),
-        flaws: identify
+        flaws: error
             .document()
             .map(|document| document.flaws.clone())
+            .unwrap_or_default(),
+        signs: error
+            .answer()
+            .map(|answer| signs_in(answer, LEAKS).collect())
             .unwrap_or_default(),
     })
 }
@@ -118,11 +125,15 @@ fn judge(run: &mut Run<'_>, exchange: &Exchange, name: &str, raw: &str, ordinary
         Some(came) => Verdict::Broken(vec![Found::new(format!("{came}, to {name}")).on(exchange)]),
         None => Verdict::Holds,
     };
-    run.judge("U-1", found(leak(exchange, answer)));
+    run.judge("U-1", found(leak(exchange, answer, ordinary)));
     run.judge("U-2", found(unescaped(answer, raw, ordinary)));
     run.judge(
         "U-3",
-        found(sign_of(answer, FILES).map(|sign| format!("{sign:?}, which stands in a file"))),
+        found(
+            signs_in(answer, FILES)
+                .next()
+                .map(|sign| format!("{sign:?}, which stands in a file")),
+        ),
     );
     let took = answer.took;
     run.judge(
@@ -132,7 +143,7 @@ fn judge(run: &mut Run<'_>, exchange: &Exchange, name: &str, raw: &str, ordinary
 }
 
 /// A failure, or what only the people who run it should see.
-fn leak(exchange: &Exchange, answer: &Answer) -> Option<String> {
+fn leak(exchange: &Exchange, answer: &Answer, ordinary: &Ordinary) -> Option<String> {
     if answer.status >= 500 {
         return Some(format!("HTTP {}", answer.status));
     }
@@ -140,12 +151,13 @@ fn leak(exchange: &Exchange, answer: &Answer) -> Option<String> {
     if exchange.succeeded() {
         return None;
     }
-    sign_of(answer, LEAKS).map(|sign| format!("{sign:?} in the answer"))
+    let sign = signs_in(answer, LEAKS).find(|sign| !ordinary.signs.contains(sign));
+    sign.map(|sign| format!("{sign:?} in the answer"))
 }
 
-fn sign_of(answer: &Answer, signs: &[&'static str]) -> Option<&'static str> {
-    let text = String::from_utf8_lossy(&answer.body);
-    signs.iter().copied().find(|sign| text.contains(sign))
+fn signs_in(answer: &Answer, signs: &'static [&'static str]) -> impl Iterator<Item = &'static str> {
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    signs.iter().copied().filter(move |sign| text.contains(sign))
 }
 
 fn unescaped(answer: &Answer, raw: &str, ordinary: &Ordinary) -> Option<String> {

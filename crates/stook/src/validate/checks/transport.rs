@@ -19,8 +19,11 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// "Come back later" in a row, at most.
 const MOST_DELAYS: usize = 5;
 
+/// Looks at an answer.
+type Look = fn(&Exchange, &Run<'_>) -> Verdict;
+
 /// What holds for every answer.
-const EVERY: &[(&str, fn(&Exchange, &Run<'_>) -> Verdict)] = &[
+const EVERY: &[(&str, Look)] = &[
     ("H-1", status),
     ("H-2", media_type),
     ("H-3", charset),
@@ -71,7 +74,11 @@ fn status(exchange: &Exchange, run: &Run<'_>) -> Verdict {
         Err(_) => Verdict::not_applicable("there was no answer"),
         Ok(answer) if answer.status == 200 => Verdict::Holds,
         Ok(answer) if answer.document.envelope().is_some() => {
-            let came = format!("HTTP {} with {}", answer.status, exchange.in_short());
+            let what = match exchange.succeeded() {
+                true => "an answer of the protocol".to_owned(),
+                false => exchange.in_short(),
+            };
+            let came = format!("HTTP {} with {what}", answer.status);
             Verdict::Broken(vec![Found::new(came).on(exchange)])
         }
         Ok(answer) => broken(format!("HTTP {}", answer.status), exchange, run),
@@ -191,11 +198,15 @@ fn redirects_of(exchange: &Exchange) -> impl Iterator<Item = &Hop> {
 }
 
 fn redirects(exchange: &Exchange, run: &Run<'_>) -> Verdict {
-    if let Err(NoAnswer::LostOnTheWay(reason)) = &exchange.outcome {
-        return broken(reason.clone(), exchange, run);
-    }
-    if redirects_of(exchange).next().is_none() {
-        return Verdict::not_applicable("nothing was redirected");
+    let count = redirects_of(exchange).count();
+    match &exchange.outcome {
+        Err(NoAnswer::LostOnTheWay(_)) if count > 1 => {
+            return broken(format!("{count} redirects one behind the other"), exchange, run);
+        }
+        Err(NoAnswer::LostOnTheWay(reason)) => return broken(reason.clone(), exchange, run),
+        _ if count == 0 => return Verdict::not_applicable("nothing was redirected"),
+        Err(_) => return Verdict::not_applicable("what was redirected had no answer"),
+        Ok(_) => {}
     }
     let question = &exchange.question;
     let asked = if question.method == Method::Get {
@@ -205,20 +216,25 @@ fn redirects(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     };
     let wrong = |hop: &Hop| {
         let location = hop.location.as_deref().unwrap_or_default();
-        let Ok(url) = Url::parse(location) else {
-            return Some(format!("HTTP {} to {location:?}, which is no absolute URL", hop.status));
+        let what = match Url::parse(location) {
+            Err(_) => "which is no absolute URL",
+            Ok(url) => {
+                let kept: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+                if asked.iter().all(|argument| kept.contains(argument)) {
+                    return None;
+                }
+                "without the arguments of the request"
+            }
         };
-        let kept: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        let is_kept = asked.iter().all(|argument| kept.contains(argument));
-        (!is_kept).then(|| {
-            format!(
-                "HTTP {} to {location}, without the arguments of the request",
-                hop.status
-            )
-        })
+        Some(format!("HTTP {} to {}, {what}", hop.status, place(location)))
     };
     let wrong = redirects_of(exchange).filter_map(wrong);
     Verdict::of(wrong.map(|came| Found::new(came).on(exchange)).collect())
+}
+
+/// A Location without its query, so that one redirect of all requests is one finding.
+fn place(location: &str) -> &str {
+    location.split('?').next().unwrap_or_default()
 }
 
 fn permanent_redirects(exchange: &Exchange, _: &Run<'_>) -> Verdict {
@@ -228,11 +244,8 @@ fn permanent_redirects(exchange: &Exchange, _: &Run<'_>) -> Verdict {
     }
     let permanent = redirects.filter(|hop| matches!(hop.status, 301 | 308));
     let told = |hop: &Hop| {
-        format!(
-            "HTTP {} to {}",
-            hop.status,
-            hop.location.as_deref().unwrap_or("nowhere")
-        )
+        let location = hop.location.as_deref().unwrap_or("nowhere");
+        format!("HTTP {} to {}", hop.status, place(location))
     };
     Verdict::of(permanent.map(|hop| Found::new(told(hop)).on(exchange)).collect())
 }
@@ -251,29 +264,28 @@ fn security(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     }
 }
 
-/// Of Identify: with less than the whole of it nothing can be tested. Other answers are judged by X-1.
+/// With less than the whole of Identify nothing can be tested; whether other answers are whole is judged by X-1.
 fn wholeness(exchange: &Exchange, run: &Run<'_>) -> Verdict {
-    let is_identify = exchange.question.is_identify();
-    let Some(answer) = exchange.protocol_answer().filter(|_| is_identify) else {
-        return Verdict::not_applicable("there was no answer to Identify");
+    let answer = exchange.protocol_answer();
+    let Some(answer) = answer.filter(|answer| beyond_limits(answer, run).is_none()) else {
+        return Verdict::not_applicable("there was no answer of the protocol that was read to its end");
     };
-    if beyond_limits(answer, run).is_some() {
-        return Verdict::not_applicable("the answer was not read to its end");
-    }
-    if let Some(came) = lacks(answer) {
-        let severity = if is_first(exchange, run) {
-            Severity::Fatal
-        } else {
-            Severity::Error
-        };
-        return Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)]);
-    }
-    let trailing = answer.document.flaws.iter().find_map(|flaw| match flaw {
-        Flaw::Trailing(text) => Some(format!("{text:?} behind the root element")),
-        _ => None,
-    });
-    match trailing {
-        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(Severity::Error)]),
+    let lacks = lacks(answer).filter(|_| exchange.question.is_identify());
+    let trailing = || {
+        // Behind the root of something else, anything may stand.
+        let document = Some(&answer.document).filter(|document| document.envelope().is_some())?;
+        let mut flaws = document.flaws.iter();
+        flaws.find_map(|flaw| match flaw {
+            Flaw::Trailing(text) => Some(format!("{text:?} behind the root element")),
+            _ => None,
+        })
+    };
+    let severity = match is_first(exchange, run) && lacks.is_some() {
+        true => Severity::Fatal,
+        false => Severity::Error,
+    };
+    match lacks.or_else(trailing) {
+        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)]),
         None => Verdict::Holds,
     }
 }
