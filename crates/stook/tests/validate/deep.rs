@@ -99,7 +99,12 @@ fn selections() -> Vec<Case> {
                 given.answer_error("noRecordsMatch");
             }
         }),
-        in_list("T-1", MAPS, header(98, LAST), header(1098, LAST)),
+        in_list(
+            "T-1",
+            MAPS,
+            header(91, "2020-01-02T06:03:30Z"),
+            header(1091, "2020-01-02T06:03:30Z"),
+        ),
         in_list(
             "T-2",
             MAPS,

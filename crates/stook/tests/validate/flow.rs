@@ -146,10 +146,10 @@ fn again() -> Vec<Case> {
         known("F-12", Fault::SingleUseTokens).also(&["P-3"]),
         case("F-13", move |heard, given| {
             let own = heard.argument("resumptionToken").filter(|_| heard.is("ListRecords"));
-            if let Some(number) = own.and_then(|token| number(&token)) {
-                if number < newest.fetch_max(number, SeqCst) && given.text().contains("<ListRecords>") {
-                    given.answer_error("badResumptionToken");
-                }
+            let is_older = |number: u64| number < newest.fetch_max(number, SeqCst);
+            let is_refused = own.and_then(|token| number(&token)).is_some_and(is_older);
+            if is_refused && given.text().contains("<ListRecords>") {
+                given.answer_error("badResumptionToken");
             }
         }),
         case("F-14", move |heard, given| {
