@@ -188,6 +188,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Lets go of the answers that are kept.
+    pub(crate) fn forget(&mut self) {
+        self.kept = HashMap::new();
+    }
+
     /// Waits, unless somebody wants it to stop.
     pub(crate) fn wait(&self, time: Duration) -> Result<(), Stop> {
         let end = Instant::now() + time;
