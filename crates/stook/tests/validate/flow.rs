@@ -84,7 +84,7 @@ fn pages() -> Vec<Case> {
         })
         .also(&["X-7", "P-3"]),
         known("F-6", Fault::Duplicates)
-            .also(&["F-8"])
+            .also(&["F-8", "L-3"])
             .as_severe_as(Severity::Error),
         case("F-6", |_, given| {
             given.replace("completeListSize=\"50\"", "completeListSize=\"51\"")
@@ -198,7 +198,7 @@ fn misuses() -> Vec<Case> {
             refused(|heard| {
                 heard
                     .argument("resumptionToken")
-                    .is_some_and(|token| token.ends_with('x'))
+                    .is_some_and(|token| token.starts_with("list-") && token.ends_with('x'))
             }),
         ),
         case("F-19", |heard, given| {
