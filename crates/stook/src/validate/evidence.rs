@@ -4,9 +4,7 @@
 //! is written at once, so a run that is stopped leaves what it found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,10 +30,17 @@ pub struct Asked {
     pub file: Option<String>,
 }
 
+/// A request and its answer as they would be written: without the tree, which takes many times the memory.
+struct Held {
+    number: u32,
+    file: String,
+    bytes: Vec<u8>,
+}
+
 /// Requests and answers of one run.
 pub(crate) struct Evidence {
     folder: Option<PathBuf>,
-    held: VecDeque<Arc<Exchange>>,
+    held: VecDeque<Held>,
     held_bytes: usize,
     asked: BTreeMap<u32, Asked>,
     written: BTreeSet<u32>,
@@ -57,7 +62,7 @@ impl Evidence {
     }
 
     /// Keeps an exchange for a while.
-    pub(crate) fn keep(&mut self, exchange: &Arc<Exchange>) {
+    pub(crate) fn keep(&mut self, exchange: &Exchange) {
         let number = exchange.number;
         let asked = Asked {
             method: exchange.question.method.as_str().to_owned(),
@@ -70,11 +75,16 @@ impl Evidence {
         if self.asked.len() > MOST_ASKED {
             self.asked.pop_first();
         }
-        self.held_bytes += size(exchange);
-        self.held.push_back(Arc::clone(exchange));
+        // Without a folder nothing will be written.
+        if self.folder.is_none() {
+            return;
+        }
+        let (file, bytes) = (file_name(exchange), rendered(exchange));
+        self.held_bytes += bytes.len();
+        self.held.push_back(Held { number, file, bytes });
         while self.held_bytes > HELD_BYTES && self.held.len() > 1 {
             if let Some(oldest) = self.held.pop_front() {
-                self.held_bytes -= size(&oldest);
+                self.held_bytes -= oldest.bytes.len();
             }
         }
     }
@@ -89,13 +99,15 @@ impl Evidence {
         let Some(folder) = self.folder.clone() else {
             return;
         };
-        let Some(exchange) = self.held.iter().find(|held| held.number == number).cloned() else {
+        let Some(held) = self.held.iter().find(|held| held.number == number) else {
             return;
         };
         if !self.written.insert(number) {
             return;
         }
-        if let Err(error) = write(&folder, &exchange) {
+        let written =
+            std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(&held.file), &held.bytes));
+        if let Err(error) = written {
             self.failure
                 .get_or_insert_with(|| format!("writing to {}: {error}", folder.display()));
         }
@@ -112,25 +124,19 @@ impl Evidence {
     }
 }
 
-fn size(exchange: &Exchange) -> usize {
-    exchange.answer().map_or(0, |answer| answer.body.len())
-}
-
 fn file_name(exchange: &Exchange) -> String {
     let verb = exchange.question.verb().map_or("request", stook_oai::Verb::as_str);
     format!("{:04}-{verb}.http", exchange.number)
 }
 
 /// The request, the head of the answer and its body, as they would be seen on the wire.
-fn write(folder: &Path, exchange: &Exchange) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let mut file = io::BufWriter::new(std::fs::File::create(folder.join(file_name(exchange)))?);
-    writeln!(file, "{} {}", exchange.question.method.as_str(), exchange.url)?;
+fn rendered(exchange: &Exchange) -> Vec<u8> {
+    let mut head = format!("{} {}\n", exchange.question.method.as_str(), exchange.url);
     for (name, value) in &exchange.question.headers {
-        writeln!(file, "{name}: {value}")?;
+        head.push_str(&format!("{name}: {value}\n"));
     }
     if let Some((media_type, body)) = &exchange.question.body {
-        writeln!(file, "Content-Type: {media_type}\n\n{body}")?;
+        head.push_str(&format!("Content-Type: {media_type}\n\n{body}\n"));
     }
     for hop in &exchange.hops {
         let to = hop
@@ -138,19 +144,20 @@ fn write(folder: &Path, exchange: &Exchange) -> io::Result<()> {
             .as_deref()
             .or(hop.retry_after.as_deref())
             .unwrap_or_default();
-        writeln!(file, "\n{} → HTTP {} {to}", hop.url, hop.status)?;
+        head.push_str(&format!("\n{} → HTTP {} {to}\n", hop.url, hop.status));
     }
-    writeln!(file)?;
+    head.push('\n');
     match &exchange.outcome {
-        Err(nothing) => writeln!(file, "No answer: {nothing}")?,
+        Err(nothing) => (head + &format!("No answer: {nothing}\n")).into_bytes(),
         Ok(answer) => {
-            writeln!(file, "HTTP {}", answer.status)?;
+            head.push_str(&format!("HTTP {}\n", answer.status));
             for (name, value) in &answer.headers {
-                writeln!(file, "{name}: {value}")?;
+                head.push_str(&format!("{name}: {value}\n"));
             }
-            writeln!(file)?;
-            file.write_all(&answer.body)?;
+            head.push('\n');
+            let mut bytes = head.into_bytes();
+            bytes.extend_from_slice(&answer.body);
+            bytes
         }
     }
-    file.flush()
 }

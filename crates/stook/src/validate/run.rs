@@ -235,6 +235,11 @@ impl<'a> Run<'a> {
         self.asker.as_ref().map_or(0, Asker::asked)
     }
 
+    /// Lets go of the answers that are kept.
+    pub(crate) fn forget(&mut self) {
+        self.kept = HashMap::new();
+    }
+
     /// Waits, unless somebody wants it to stop.
     pub(crate) fn wait(&self, time: Duration) -> Result<(), Stop> {
         let end = Instant::now() + time;

@@ -54,7 +54,7 @@ fn selections() -> Vec<Case> {
     let (first, day) = (Some(FIRST), Some(FIRST_DAY));
     vec![
         case("D-2", refuses("noRecordsMatch", first, first)),
-        case("D-3", shows(50, "2020-01-01T16:01:52Z", first, first)),
+        case("D-3", shows(50, "2020-01-01T16:01:52Z", first, first)).also(&["L-7"]),
         case("D-4", refuses("noRecordsMatch", day, day)),
         case("D-4", shows(75, "2020-01-02T01:02:55Z", day, day)),
         case("D-5", shows(75, "2020-01-02T01:02:55Z", None, day)),

@@ -1,5 +1,8 @@
 //! Endpoints whose faults only show in whole lists.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
 use misbehave::{Endpoint, Fault, Given, Heard, Script, When};
 use stook::validate::report::{Status, to_text};
 use stook::validate::table::{self, Severity};
@@ -99,7 +102,12 @@ fn selections() -> Vec<Case> {
                 given.answer_error("noRecordsMatch");
             }
         }),
-        in_list("T-1", MAPS, header(98, LAST), header(1098, LAST)),
+        in_list(
+            "T-1",
+            MAPS,
+            header(91, "2020-01-02T06:03:30Z"),
+            header(1091, "2020-01-02T06:03:30Z"),
+        ),
         in_list(
             "T-2",
             MAPS,
@@ -150,4 +158,38 @@ fn a_good_endpoint_is_good_to_the_end() {
             assert_eq!(report.status(check), Status::Holds, "{id}\n{}", to_text(&report));
         }
     }
+}
+
+#[test]
+fn what_changes_during_the_walk_is_no_fault() {
+    let endpoint = Endpoint::start(world(), Script::new()).unwrap();
+    let is_over = AtomicBool::new(false);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in (0..).take_while(|_| !is_over.load(SeqCst)) {
+                let identifier = format!("oai:misbehave.example.org:{}", number % 100);
+                let mut world = endpoint.world();
+                match number % 3 {
+                    0 => world.change(&identifier),
+                    1 => world.delete(&identifier),
+                    _ => world.move_to(&identifier, &["photographs"]),
+                }
+                drop(world);
+                std::thread::sleep(Duration::from_millis(40));
+            }
+        });
+        let report = validated(&endpoint.url(), |options| {
+            options.deep = true;
+            options.only = ["D-21", "T-1", "T-2", "T-3", "F-6", "F-8", "F-23"]
+                .map(str::to_owned)
+                .to_vec();
+        });
+        is_over.store(true, SeqCst);
+        report
+    });
+    let is_serious = report
+        .findings()
+        .into_iter()
+        .any(|finding| finding.severity > Severity::Info);
+    assert!(!is_serious && report.ended_early.is_none(), "{}", to_text(&report));
 }

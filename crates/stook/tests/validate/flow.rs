@@ -84,7 +84,7 @@ fn pages() -> Vec<Case> {
         })
         .also(&["X-7", "P-3"]),
         known("F-6", Fault::Duplicates)
-            .also(&["F-8"])
+            .also(&["F-8", "L-3"])
             .as_severe_as(Severity::Error),
         case("F-6", |_, given| {
             given.replace("completeListSize=\"50\"", "completeListSize=\"51\"")
@@ -146,10 +146,10 @@ fn again() -> Vec<Case> {
         known("F-12", Fault::SingleUseTokens).also(&["P-3"]),
         case("F-13", move |heard, given| {
             let own = heard.argument("resumptionToken").filter(|_| heard.is("ListRecords"));
-            if let Some(number) = own.and_then(|token| number(&token)) {
-                if number < newest.fetch_max(number, SeqCst) && given.text().contains("<ListRecords>") {
-                    given.answer_error("badResumptionToken");
-                }
+            let is_older = |number: u64| number < newest.fetch_max(number, SeqCst);
+            let is_refused = own.and_then(|token| number(&token)).is_some_and(is_older);
+            if is_refused && given.text().contains("<ListRecords>") {
+                given.answer_error("badResumptionToken");
             }
         }),
         case("F-14", move |heard, given| {
@@ -198,7 +198,7 @@ fn misuses() -> Vec<Case> {
             refused(|heard| {
                 heard
                     .argument("resumptionToken")
-                    .is_some_and(|token| token.ends_with('x'))
+                    .is_some_and(|token| token.starts_with("list-") && token.ends_with('x'))
             }),
         ),
         case("F-19", |heard, given| {

@@ -78,7 +78,8 @@ fn members_show_it(run: &mut Run<'_>) -> Result<(), Stop> {
 
 /// Whether a header does not show a set. That deleted ones show none at all is told elsewhere.
 fn is_stranger(header: &Header, set: &str) -> bool {
-    !shows(header, set) && !(header.deleted && header.set_specs.is_empty())
+    let is_unmarked = header.deleted && header.set_specs.is_empty();
+    !shows(header, set) && !is_unmarked
 }
 
 fn sets_of(header: &Header) -> String {

@@ -49,6 +49,8 @@ struct Whole {
 const COMPARED: [&str; 9] = ["L-3", "L-7", "F-23", "T-1", "T-2", "T-3", "D-4", "D-5", "D-21"];
 
 pub(super) fn walk(run: &mut Run<'_>) -> Result<(), Stop> {
+    // From here on nothing is asked for that was asked before.
+    run.forget();
     let sets = sets_to_walk(&run.facts);
     let mut records = list(run, "ListRecords", &Selection::default(), &sets)?;
     let since = since(&records.walked, &run.facts);

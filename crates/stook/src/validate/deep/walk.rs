@@ -180,11 +180,24 @@ fn forgive_changes(run: &mut Run<'_>, walked: &mut Walked) -> Result<(), Stop> {
     }
     let first = run.ask_once(Question::get(walked.asked.clone()))?;
     let token = first.document().and_then(|document| document.token());
-    let size = token.and_then(|token| token.complete_list_size?.trim().parse().ok());
-    if size != walked.chain.first_size {
+    let size: Option<u64> = token.and_then(|token| token.complete_list_size?.trim().parse().ok());
+    if size != walked.chain.first_size || has_changed_since(run, walked.began)? {
         walked.chain.forgive_size();
     }
     Ok(())
+}
+
+/// Whether any record was changed since a walk began: it moved to the end of the list, or out of it.
+fn has_changed_since(run: &mut Run<'_>, began: Option<Datestamp>) -> Result<bool, Stop> {
+    let Some(began) = began else {
+        return Ok(false);
+    };
+    let began = began.truncate(run.facts.granularity());
+    let from = encoded(began.format(run.facts.granularity()).as_str());
+    let query = format!("verb=ListIdentifiers&metadataPrefix=oai_dc&from={from}");
+    let page = run.ask_once(Question::get(query))?;
+    let changed = headers_of(&page).any(|header| read_datestamp(&header.datestamp) >= Some(began));
+    Ok(changed)
 }
 
 /// Why a walk cannot go on that has nowhere to write to.

@@ -28,8 +28,11 @@ pub(super) fn check(run: &mut Run<'_>, whole: &[Arc<Exchange>]) -> Result<(), St
     Ok(())
 }
 
+/// The first two pages of a list.
+type TwoPages = (Arc<Exchange>, Arc<Exchange>);
+
 /// The first two pages of a list, if there are two.
-fn two_pages(run: &mut Run<'_>, verb: &str, selection: &str) -> Result<Option<(Arc<Exchange>, Arc<Exchange>)>, Stop> {
+fn two_pages(run: &mut Run<'_>, verb: &str, selection: &str) -> Result<Option<TwoPages>, Stop> {
     let first = run.get(&format!("verb={verb}&{selection}"))?;
     let Some(next) = next_page(verb, &first) else {
         return Ok(None);
