@@ -41,7 +41,7 @@ body.explorer { max-width: 70rem; padding-top: 0; }
 main:focus { outline: none; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .5rem; }
 h1, h2, h3, p, li, dd, summary, td, th { overflow-wrap: anywhere; }
-td, dd, code { unicode-bidi: isolate; }
+td, dd, code, q, a, span { unicode-bidi: isolate; }
 :focus-visible { outline: 3px solid var(--straw); outline-offset: 2px; border-radius: 3px; }
 .skip { position: absolute; left: -100rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 .skip:focus { left: 1rem; }

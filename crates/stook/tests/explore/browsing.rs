@@ -101,7 +101,6 @@ fn a_test_is_watched_as_it_goes() {
     browser.picture("run-top");
     browser.value("document.querySelector('#done').scrollIntoView()");
     browser.picture("run-done");
-    // A finding leads to the answer it speaks of.
     browser.then_loads(|browser| browser.click(".ways a"));
     assert!(browser.text().contains("Test this repository"));
 }

@@ -24,6 +24,7 @@ use crate::provider::access::{Verdict, judge};
 use crate::provider::flow::network;
 use crate::provider::http::{self, Site};
 use crate::provider::stream::{Reply, Streamed};
+use crate::validate::table::Family;
 use crate::validate::{self, Asker, Manners, Options, Outside, Progress, Question};
 
 /// Between two requests to a repository of this server, and to others.
@@ -249,8 +250,10 @@ impl Telling {
     /// Tells the test itself; what came of it.
     fn test(&self, url: &str, options: &Options, state: &State) -> Markup {
         self.tell(findings::family_begins(W.run_first));
+        let is_made = |family: &Family| family.checks.iter().any(|check| options.wants(check));
         let mut tell = |progress: Progress<'_>| {
             self.tell(match progress {
+                Progress::Family(family) if !is_made(family) => return,
                 Progress::Family(family) => findings::family_ends() + &findings::family_begins(&family.title),
                 Progress::Asked { .. } => findings::tick(),
                 Progress::Found(finding) => findings::finding(finding, state),
