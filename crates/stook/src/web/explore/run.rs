@@ -273,10 +273,10 @@ impl Telling {
         }
     }
 
-    /// Tells a piece. A run that nobody reads, or that takes too long, is stopped.
+    /// Tells a piece, if anybody still reads: leaving the page stops the run. So does taking too long.
     fn tell(&self, piece: String) {
-        let gone = self.sender.blocking_send(Bytes::from(piece)).is_err();
-        if gone || self.began.elapsed() > LONGEST_RUN {
+        let _ = self.sender.blocking_send(Bytes::from(piece));
+        if self.began.elapsed() > LONGEST_RUN {
             self.stop.store(true, Relaxed);
         }
     }
