@@ -27,7 +27,7 @@ use crate::provider::stream::{Reply, Streamed};
 use crate::validate::table::Family;
 use crate::validate::{self, Asker, Manners, Options, Outside, Progress, Question};
 
-/// Between two requests to a repository of this server, and to others.
+/// Between two requests to a repository on this machine, and to others.
 const PAUSE_HERE: Duration = Duration::from_millis(10);
 const PAUSE: Duration = Duration::from_millis(200);
 /// A "come back later" that is waited for.
@@ -158,15 +158,19 @@ pub(super) fn begin(site: &Arc<Site>, visitor: &Visitor, state: &State) -> Resul
 /// Where to ask, and how.
 fn subject(site: &Site, visitor: &Visitor, target: &Target) -> Result<(String, Options), NotNow> {
     let manners = Manners {
-        pause: PAUSE,
         longest_wait: LONGEST_WAIT,
         most_bytes: MOST_BYTES,
         ..manners(site)
     };
     match target {
         Target::Other(url) => {
+            let host = url.host_str().unwrap_or_default();
+            let is_here = host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
             let options = Options {
-                manners,
+                manners: Manners {
+                    pause: if is_here { PAUSE_HERE } else { PAUSE },
+                    ..manners
+                },
                 ..Options::default()
             };
             Ok((url.to_string(), options))
