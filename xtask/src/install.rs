@@ -73,6 +73,11 @@ const TEST_TOOLS: &[Tool] = &[
     },
     YAZ,
     Tool {
+        what: "Chromium, in which the explorer is tried",
+        probe: &["chromium", "--version"],
+        packages: &["chromium"],
+    },
+    Tool {
         what: "xsltproc, which runs crosswalks that are stylesheets",
         probe: &["xsltproc", "--version"],
         packages: &["xsltproc"],

@@ -157,7 +157,7 @@ fn free_port() -> Result<String> {
 
 fn announce(listen: &str, base_url: &str, kept: Option<&Path>) {
     println!(
-        "A demo repository is served. Open in a browser:\n\n  http://{listen}/\n\nor ask it as a harvester does:\n"
+        "A demo repository is served. Open in a browser:\n\n  http://{listen}/\n  http://{listen}/explore\n\nor ask it as a harvester does:\n"
     );
     let sample = "identifier=oai%3Alindenau.example%3Amap-0002";
     for query in [

@@ -28,6 +28,7 @@ Examples:
 
 Beside the repositories it serves:
   /          a page for people
+  /explore   see what a repository says, in words and as XML, and test it
   /healthz   200 while the store can be read
   /metrics   counters for Prometheus
   /checks/   what `stook validate` checks, a page for each check

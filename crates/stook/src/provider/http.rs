@@ -178,8 +178,10 @@ impl Site {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let patience = Duration::from_secs(self.settings.header_timeout_seconds);
-        let query = tokio::time::timeout(patience, query_of(request)).await;
-        query.unwrap_or_else(|_| Err(too_slow()))
+        match tokio::time::timeout(patience, query_of(request)).await {
+            Ok(query) => query,
+            Err(_) => Err(too_slow()),
+        }
     }
 
     /// A turn, for whoever may wait where it is.

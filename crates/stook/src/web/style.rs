@@ -41,7 +41,7 @@ body.explorer { max-width: 70rem; padding-top: 0; }
 main:focus { outline: none; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .5rem; }
 h1, h2, h3, p, li, dd, summary, td, th { overflow-wrap: anywhere; }
-td, dd, code { unicode-bidi: isolate; }
+td, dd, code, q, a, span { unicode-bidi: isolate; }
 :focus-visible { outline: 3px solid var(--straw); outline-offset: 2px; border-radius: 3px; }
 .skip { position: absolute; left: -100rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 .skip:focus { left: 1rem; }
@@ -70,7 +70,7 @@ details .fields { padding: .3rem 0 1rem; }
 label { font-size: .88rem; font-weight: 600; }
 input, select { font: inherit; width: 100%; min-width: 0; padding: .5rem .6rem; color: inherit; background: var(--paper);
   border: 1px solid var(--soft); border-radius: 6px; height: 2.75rem; }
-input.copy { font: .9rem ui-monospace, 'DejaVu Sans Mono', monospace; }
+input.copy { font: .9rem/1.7 ui-monospace, 'DejaVu Sans Mono', monospace; }
 button, .button { font: inherit; font-weight: 600; display: inline-block; padding: .55rem 1.1rem; min-height: 2.6rem; cursor: pointer;
   color: var(--paper); background: var(--link); border: 1px solid var(--link); border-radius: 6px; text-decoration: none; }
 button:hover, .button:hover { filter: brightness(1.12); }

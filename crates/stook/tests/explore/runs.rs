@@ -98,6 +98,32 @@ fn a_client_has_one_run_and_leaving_its_page_ends_it() {
 }
 
 #[test]
+fn a_run_that_only_waits_ends_when_its_page_is_left() {
+    let server = small(any());
+    let bend = |heard: &misbehave::Heard<'_>, given: &mut misbehave::Given| {
+        if heard.is("ListSets") {
+            given.status = 503;
+            given.set_header("Retry-After", "25");
+        }
+    };
+    let endpoint = Endpoint::start_bent(World::of(50), Script::new(), bend).unwrap();
+    let body = format!("url={}", encoded(&endpoint.url()));
+    let mut first = start(&server, &body);
+    first.read_head();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !endpoint.requests().iter().any(|asked| asked.query.contains("ListSets")) {
+        assert!(Instant::now() < deadline, "it never comes to wait");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(first);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !start(&server, &body).read_head().starts_with("HTTP/1.1 200") {
+        assert!(Instant::now() < deadline, "the run that nobody reads still waits");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
 fn a_run_does_not_keep_the_server_from_stopping() {
     let (mut server, endpoint) = (small(any()), slow(100));
     let mut connection = start(&server, &format!("url={}", encoded(&endpoint.url())));

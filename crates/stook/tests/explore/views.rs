@@ -115,24 +115,35 @@ fn every_link_leads_to_a_page() {
 #[test]
 fn a_list_is_followed_to_its_end() {
     let (server, endpoint) = (small(any()), elsewhere());
-    for (start, pages) in [
+    for (start, prefix, pages) in [
         (
             "/explore?repository=main&verb=ListRecords&metadataPrefix=oai_dc".to_owned(),
+            "oai_dc",
             3,
         ),
-        (at(&endpoint.url(), "&verb=ListIdentifiers&metadataPrefix=oai_dc"), 3),
+        (
+            at(&endpoint.url(), "&verb=ListIdentifiers&metadataPrefix=oai_dc"),
+            "oai_dc",
+            3,
+        ),
+        (
+            at(&endpoint.url(), "&verb=ListIdentifiers&metadataPrefix=mods"),
+            "mods",
+            2,
+        ),
     ] {
         let mut target = start;
         for number in 1.. {
             let page = open(&server, &target);
             assert!(number <= pages, "{target}");
             // Links to records know the format, though the token does not tell it.
+            let links = links(page.text()).into_iter().map(|(link, _)| link);
+            let mut records = links.filter(|link| link.contains("GetRecord&identifier=")).peekable();
+            assert!(records.peek().is_some());
             assert!(
-                page.text().contains("verb=GetRecord&amp;identifier="),
-                "{}",
-                page.text()
+                records.all(|link| link.ends_with(&format!("&metadataPrefix={prefix}"))),
+                "{target}"
             );
-            assert!(page.text().contains("&amp;metadataPrefix=oai_dc"));
             match link_to(page.text(), "Next page") {
                 Some(next) => target = next,
                 None => {

@@ -64,7 +64,9 @@ fn request(asked: &Asked, state: &State) -> Markup {
     let is_same = asked.method == "GET" && !query.is_empty() && decoded(&same.query()) == decoded(query);
     same.place.clone_from(&state.place);
     html! {
-        @if is_same { a href=(same.href()) { "?" (short(query)) } } @else { "?" (short(query)) }
+        @if query.is_empty() { (W.run_no_arguments) }
+        @else if is_same { a href=(same.href()) { (short(query)) } }
+        @else { (short(query)) }
     }
 }
 

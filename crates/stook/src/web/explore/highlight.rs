@@ -35,12 +35,9 @@ pub(super) fn highlighted(text: &str, most: usize) -> Highlighted {
     let mut pieces = Pieces(text);
     while html.len() < most {
         let Some(piece) = pieces.next() else { break };
-        let on_new_line = match (piece, before) {
-            (_, None) => false,
-            (Piece::Text(_), _) | (_, Some(Piece::Text(_))) => false,
-            (Piece::End(_), Some(Piece::Start(_))) => false,
-            _ => true,
-        };
+        let is_text = |piece: Option<Piece<'_>>| matches!(piece, Some(Piece::Text(_)));
+        let is_empty = matches!((before, piece), (Some(Piece::Start(_)), Piece::End(_)));
+        let on_new_line = before.is_some() && !is_text(before) && !is_text(Some(piece)) && !is_empty;
         if let Piece::End(_) = piece {
             depth = depth.saturating_sub(1);
         }
@@ -188,7 +185,7 @@ mod tests {
             "<?xml version=\"1.0\"?><a b='1>2'><c>x &amp; y</c><d/><e></e></a>",
             10_000,
         );
-        assert_eq!(shown, 71);
+        assert_eq!(shown, 63);
         assert_eq!(
             bare(&html),
             "&lt;?xml version=&quot;1.0&quot;?&gt;\n&lt;a b='1&gt;2'&gt;\n  &lt;c&gt;x &amp;amp; y&lt;/c&gt;\n  &lt;d/&gt;\n  &lt;e&gt;&lt;/e&gt;\n&lt;/a&gt;"

@@ -325,7 +325,8 @@ fn refused(refusal: &Refusal, state: &State) -> Response<Full<Bytes>> {
             let seconds = busy.retry_after_seconds;
             busy_page(state, &with(text, &[&seconds.to_string()]), seconds)
         }
-        Refusal::Store(_) => busy_page(state, W.store_failed, 60),
+        Refusal::Store(failure) if failure.is_passing() => busy_page(state, W.store_failed, 60),
+        Refusal::Store(_) => page(StatusCode::INTERNAL_SERVER_ERROR, W.store_broken),
     }
 }
 

@@ -24,9 +24,10 @@ use crate::provider::access::{Verdict, judge};
 use crate::provider::flow::network;
 use crate::provider::http::{self, Site};
 use crate::provider::stream::{Reply, Streamed};
+use crate::validate::table::Family;
 use crate::validate::{self, Asker, Manners, Options, Outside, Progress, Question};
 
-/// Between two requests to a repository of this server, and to others.
+/// Between two requests to a repository on this machine, and to others.
 const PAUSE_HERE: Duration = Duration::from_millis(10);
 const PAUSE: Duration = Duration::from_millis(200);
 /// A "come back later" that is waited for.
@@ -157,15 +158,19 @@ pub(super) fn begin(site: &Arc<Site>, visitor: &Visitor, state: &State) -> Resul
 /// Where to ask, and how.
 fn subject(site: &Site, visitor: &Visitor, target: &Target) -> Result<(String, Options), NotNow> {
     let manners = Manners {
-        pause: PAUSE,
         longest_wait: LONGEST_WAIT,
         most_bytes: MOST_BYTES,
         ..manners(site)
     };
     match target {
         Target::Other(url) => {
+            let host = url.host_str().unwrap_or_default();
+            let is_here = host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
             let options = Options {
-                manners,
+                manners: Manners {
+                    pause: if is_here { PAUSE_HERE } else { PAUSE },
+                    ..manners
+                },
                 ..Options::default()
             };
             Ok((url.to_string(), options))
@@ -249,8 +254,10 @@ impl Telling {
     /// Tells the test itself; what came of it.
     fn test(&self, url: &str, options: &Options, state: &State) -> Markup {
         self.tell(findings::family_begins(W.run_first));
+        let is_made = |family: &Family| family.checks.iter().any(|check| options.wants(check));
         let mut tell = |progress: Progress<'_>| {
             self.tell(match progress {
+                Progress::Family(family) if !is_made(family) => return,
                 Progress::Family(family) => findings::family_ends() + &findings::family_begins(&family.title),
                 Progress::Asked { .. } | Progress::Walked { .. } => findings::tick(),
                 Progress::Found(finding) => findings::finding(finding, state),
@@ -270,10 +277,10 @@ impl Telling {
         }
     }
 
-    /// Tells a piece. A run that nobody reads, or that takes too long, is stopped.
+    /// Tells a piece, if anybody still reads: leaving the page stops the run. So does taking too long.
     fn tell(&self, piece: String) {
-        let gone = self.sender.blocking_send(Bytes::from(piece)).is_err();
-        if gone || self.began.elapsed() > LONGEST_RUN {
+        let _ = self.sender.blocking_send(Bytes::from(piece));
+        if self.began.elapsed() > LONGEST_RUN {
             self.stop.store(true, Relaxed);
         }
     }

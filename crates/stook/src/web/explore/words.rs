@@ -68,7 +68,6 @@ words! {
     is_deleted: "deleted";
     field: "Field";
     value: "Value";
-    attribute: "Attributes";
 
     // Asking.
     ask_title: "Ask it";
@@ -103,16 +102,11 @@ words! {
     entries: "{} on this page";
     of_size: "of {} in the whole list";
     from_cursor: "after {} on pages before";
-    token_title: "More to come";
     next: "Next page";
     token: "Resumption token";
     token_expires: "Valid until";
     token_none: "This is the end of the list.";
     single_list: "This is the whole list.";
-    records_of_set: "List its records";
-    headers_of_set: "its headers";
-    list_records: "List records";
-    list_headers: "headers";
     open_record: "Open this record";
     formats_of_item: "Formats of this item";
     in_format: "In {}";
@@ -126,7 +120,6 @@ words! {
     whole_answer: "The whole answer as text";
     cut_xml: "This is the beginning, {} of {}.";
     indented: "Indented for reading.";
-    nothing_parsed: "There is nothing in this answer that can be shown in words.";
 
     // HTTP.
     http_status: "Status";
@@ -160,6 +153,7 @@ words! {
     run_first: "Getting to know the repository";
     run_running: "The test is running.";
     run_asked: "asked";
+    run_no_arguments: "(without arguments)";
     run_came: "came";
     run_line: "line {} of the answer";
     run_mend: "mend";
@@ -167,7 +161,7 @@ words! {
     run_clean: "Nothing is wrong.";
     run_nothing: "There was no repository to test.";
     run_early: "The test ended early: {}.";
-    run_counts: "{} checks held, {} were broken, {} did not apply, {} were not made.";
+    run_counts: "Checks: {} held, {} broken, {} did not apply, {} not made.";
     run_requests: "{} requests in {} seconds.";
     run_again: "Test again";
     run_back: "Back to the repository";
@@ -188,6 +182,7 @@ words! {
     no_runs: "Tests are not allowed here; try the command: stook validate {}";
     run_closed: "This repository is not open to the server itself, so it cannot be tested from here. Try the command: stook validate {}";
     cross_site: "A test can only be started from the pages of this server.";
+    store_broken: "This server cannot read its store; its operator finds the reason in the log.";
     store_failed: "The store of this repository cannot be read just now. Please try again in a minute.";
 }
 
