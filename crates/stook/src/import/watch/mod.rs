@@ -62,6 +62,8 @@ pub struct Watcher {
     options: Arc<Options>,
     max_deletions: u8,
     is_first: bool,
+    /// Whether what was withheld by others has not been judged yet.
+    unjudged: bool,
     told_of: Option<u32>,
 }
 
@@ -88,6 +90,7 @@ impl Watcher {
             options: Arc::new(options),
             max_deletions,
             is_first: true,
+            unjudged: true,
             told_of: None,
         })
     }
@@ -122,7 +125,8 @@ impl Watcher {
         }
         if whole.unsettled > 0 {
             tell(Told::Trouble(format!(
-                "{} files are still being written, and were left alone\nTry: run it again when they are complete",
+                "{} files are still being written, and were left alone; nothing is deleted meanwhile\nTry: run it again \
+                 when they are complete",
                 whole.unsettled
             )));
         }
@@ -181,7 +185,8 @@ impl Watcher {
             unsettled: walked.unsettled,
             ..Round::default()
         };
-        if walked.due.is_empty() && walked.gone.is_empty() && !self.is_first && !self.memory.has_orphans {
+        let to_judge = !walked.waits && (self.unjudged || self.memory.has_orphans);
+        if walked.due.is_empty() && walked.gone.is_empty() && !self.is_first && !to_judge {
             return Ok(round);
         }
         let (store, repository) = (self.memory.store.clone(), self.memory.repository);
@@ -227,6 +232,11 @@ impl Watcher {
             return Ok(());
         }
         self.forget(&walked.gone, round)?;
+        // What no file has may be in one that is still being written.
+        if walked.waits {
+            return Ok(());
+        }
+        self.unjudged = false;
         let read: HashSet<PathBuf> = walked.due.iter().map(|file| file.path.clone()).collect();
         let mut judge = Judge {
             memory: &mut self.memory,

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::memory::{Mark, Memory};
 use super::read::Due;
@@ -19,8 +19,9 @@ use crate::import::source::{Halt, Refusal};
 const YOUNG: Duration = Duration::from_secs(1);
 /// Who looks only once can tell by the age alone.
 const OLD: Duration = Duration::from_secs(2);
-/// A missing file may turn up under another name that is still being copied: it is waited for so many walks.
-const PATIENCE: u32 = 12;
+/// What is missing may be in a file that is still being written, and is waited for; but some files, such as logs, are
+/// written to for ever.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// What a walk came to.
 #[derive(Default)]
@@ -31,6 +32,8 @@ pub(super) struct Walked {
     pub(super) gone: Vec<PathBuf>,
     /// How many files are still being written, as far as can be told.
     pub(super) unsettled: usize,
+    /// Whether they are waited for: until then, nothing that is missing is gone.
+    pub(super) waits: bool,
 }
 
 /// How often the folders are looked at.
@@ -53,6 +56,9 @@ pub(super) struct Walker {
     /// What was told of a path, and need not be told again.
     told: HashMap<PathBuf, String>,
     walks: u64,
+    /// Since when every walk has met files that were being written.
+    unsettled_since: Option<Instant>,
+    pub(super) patience: Duration,
 }
 
 impl Walker {
@@ -63,6 +69,8 @@ impl Walker {
             waiting: HashMap::new(),
             told: HashMap::new(),
             walks: 0,
+            unsettled_since: None,
+            patience: PATIENCE,
         }
     }
 
@@ -103,9 +111,18 @@ impl Walker {
         }
         self.waiting = met;
         self.tell_of_returns(&troubled, tell);
+        walked.waits = self.waits(walked.unsettled);
         self.miss(memory, &here, &away, &mut walked);
         walked.due.sort_by(|one, other| one.path.cmp(&other.path));
         walked
+    }
+
+    fn waits(&mut self, unsettled: usize) -> bool {
+        if unsettled == 0 {
+            self.unsettled_since = None;
+            return false;
+        }
+        self.unsettled_since.get_or_insert_with(Instant::now).elapsed() < self.patience
     }
 
     /// A file is there. What is to be done with it depends on how it was.
@@ -170,11 +187,7 @@ impl Walker {
             }
             file.missed += 1;
             // It may have another name by now, under which it is not settled yet.
-            let enough = match self.looking {
-                Looking::Always => file.missed >= PATIENCE || (file.missed >= 2 && walked.unsettled == 0),
-                Looking::Once => walked.unsettled == 0,
-                Looking::OnceMore => true,
-            };
+            let enough = !walked.waits && (self.looking != Looking::Always || file.missed >= 2);
             if enough {
                 walked.gone.push(path.clone());
             }
