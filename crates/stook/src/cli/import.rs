@@ -110,6 +110,9 @@ pub(super) struct Import {
     #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "watch",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     watch_seconds: u64,
+    /// Let go of a folder that was watched once: its records are deleted, unless another file has them
+    #[arg(long, value_name = "FOLDER", requires = "watch")]
+    forget: Vec<PathBuf>,
     /// Refuse to delete more than this share of the records, if that is more than ten
     #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "deletes",
           value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -121,7 +124,7 @@ impl Import {
         let session = Session::open(place)?;
         let options = self.options(&session)?;
         if self.watch {
-            return self.keep_watch(&session, options);
+            return self.keep_watch(&session, options, &place.repository);
         }
         let readings = self.readings(&session, &options)?;
         let mut inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();

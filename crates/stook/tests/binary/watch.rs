@@ -1,5 +1,6 @@
 //! Folders that are watched: `stook import --watch`, and `stook serve` with `watch`.
 
+mod folders;
 mod running;
 mod trouble;
 

@@ -14,7 +14,7 @@ use crate::cli::in_words;
 use crate::cli::session::Session;
 use crate::config::Config;
 use crate::import::Options;
-use crate::import::watch::{Told, Watcher};
+use crate::import::watch::{Told, Watch, Watcher};
 
 /// What may be deleted at once, in percent: as much as with `stook import --watch` that is not told otherwise.
 const MAX_DELETIONS: u8 = 10;
@@ -68,8 +68,13 @@ fn watcher(config: &Config, name: &str, stop: &Arc<AtomicBool>) -> Result<Watche
     options.formats = session.formats.clone();
     options.crosswalks = session.crosswalks()?;
     options.set_rules = Arc::new(session.set_rules()?);
-    let folders = &session.settings.watch;
-    Watcher::new(&session.store, session.repository, folders, options, MAX_DELETIONS)
+    let watch = Watch {
+        folders: session.settings.watch.clone(),
+        forget: vec![],
+        max_deletions: MAX_DELETIONS,
+        repository: (config.repository.len() > 1).then(|| name.to_owned()),
+    };
+    Watcher::new(&session.store, session.repository, watch, options)
 }
 
 fn log(repository: &str, told: Told) {

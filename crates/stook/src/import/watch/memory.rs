@@ -148,6 +148,11 @@ impl Memory {
         Ok(true)
     }
 
+    /// Whether files of this folder are known.
+    pub(super) fn knows(&self, folder: &Path) -> bool {
+        self.files.keys().any(|path| path.starts_with(folder))
+    }
+
     /// Visits notes by the beginning of their keys, without holding many.
     pub(super) fn each(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str) -> Result<()>) -> Result<()> {
         let mut after = String::new();

@@ -7,35 +7,41 @@
 //! 2. `read` imports the files, and compares what each gives with what it gave before;
 //! 3. `judge` deletes the records that no file has any more, unless they are suspiciously many.
 //!
+//! `folders` gives each folder one path, `remedy` writes commands for people.
+//!
 //! `memory` is what is remembered between rounds, and after the process has died at any moment. Where several processes
 //! watch for one repository, one of them works at a time. A folder that cannot be looked through loses nothing.
 
+mod folders;
 mod judge;
 mod memory;
 mod read;
+mod remedy;
 mod round;
 mod scratch;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use stook_store::{RepositoryId, Store};
 
 use super::options::Options;
 use crate::harvest::lease::{LASTS, Lease};
 use crate::sets;
 
+use folders::{gone_with, is_in, resolve};
 pub use judge::FEW;
 use judge::Judge;
 use memory::Memory;
 use read::Reader;
+use remedy::Remedy;
 pub use round::{Round, Tell, Told};
 use scratch::Scratch;
 use walk::{Looking, Walked, Walker};
@@ -55,12 +61,26 @@ const OTHERS_WORK: Duration = Duration::from_secs(1);
 /// What is found in a round may give rise to another one, but not for ever.
 const MOST_ROUNDS: u32 = 5;
 
+/// What is to be watched.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// The folders.
+    pub folders: Vec<PathBuf>,
+    /// Folders that were watched once and are let go: what no other file has is deleted, within the limit.
+    pub forget: Vec<PathBuf>,
+    /// The percentage of the records of watched files that may be deleted at once.
+    pub max_deletions: u8,
+    /// The name of the repository, where commands have to give one.
+    pub repository: Option<String>,
+}
+
 /// Watches folders for one repository.
 pub struct Watcher {
     memory: Memory,
     walker: Walker,
     options: Arc<Options>,
     max_deletions: u8,
+    remedy: Remedy,
     is_first: bool,
     /// Whether what was withheld by others has not been judged yet.
     unjudged: bool,
@@ -68,38 +88,38 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches these folders; nothing is looked at yet. `max_deletions` is the percentage of the records of watched files
-    /// that may be deleted at once.
+    /// Watches folders; nothing is looked at yet.
     ///
     /// # Errors
-    /// When the store cannot be read, or the current folder is not known.
-    pub fn new(
-        store: &Store,
-        repository: RepositoryId,
-        folders: &[PathBuf],
-        options: Options,
-        max_deletions: u8,
-    ) -> Result<Watcher> {
-        let absolute = |folder: &PathBuf| {
-            std::path::absolute(folder).with_context(|| format!("the folder {:?}", folder.display().to_string()))
-        };
-        let folders = folders.iter().map(absolute).collect::<Result<_>>()?;
+    /// When the store cannot be read, or a folder is none.
+    pub fn new(store: &Store, repository: RepositoryId, watch: Watch, options: Options) -> Result<Watcher> {
+        let memory = Memory::load(store, repository)?;
+        for folder in &watch.folders {
+            if true_path(folder)?.is_file() {
+                bail!("{} {}", folder.display(), walk::NO_FOLDER);
+            }
+        }
+        let forget = watch
+            .forget
+            .iter()
+            .map(|folder| let_go(folder, &watch.folders, &memory));
+        let forget = forget.collect::<Result<Vec<_>>>()?;
         Ok(Watcher {
-            memory: Memory::load(store, repository)?,
-            walker: Walker::new(folders),
+            memory,
+            remedy: Remedy::new(watch.repository.as_deref(), &watch.folders),
+            walker: Walker::new(watch.folders, forget, own_files(store)),
             options: Arc::new(options),
-            max_deletions,
+            max_deletions: watch.max_deletions,
             is_first: true,
             unjudged: true,
             told_of: None,
         })
     }
 
-    /// Whether files of these folders are remembered.
+    /// Whether files of this folder are remembered.
     #[must_use]
-    pub fn knows(&self, folder: &std::path::Path) -> bool {
-        let folder = std::path::absolute(folder).unwrap_or_default();
-        self.memory.files.keys().any(|path| path.starts_with(&folder))
+    pub fn knows(&self, folder: &Path) -> bool {
+        resolve(folder).is_ok_and(|folder| self.memory.knows(&folder))
     }
 
     /// Looks once, and does what is to be done. Files that were written to a moment ago are looked at twice.
@@ -219,6 +239,9 @@ impl Watcher {
         if self.is_first && sets::applied::begin(&store, repository, &self.options.set_rules)? {
             tell(Told::Trouble(sets::OUTDATED.to_owned()));
         }
+        if self.is_first {
+            self.tell_of_strangers(&walked.folders, tell, round);
+        }
         let scratch = Scratch::new()?;
         let mut reader = Reader {
             memory: &mut self.memory,
@@ -242,10 +265,32 @@ impl Watcher {
             memory: &mut self.memory,
             scratch: &scratch,
             max_deletions: self.max_deletions,
+            folders: &walked.folders,
+            remedy: &self.remedy,
             stop,
             tell,
         };
         judge.judge(&read, round)
+    }
+
+    /// Records of files that nobody watches and that are not there stay for ever, unless somebody lets go of them.
+    fn tell_of_strangers(&self, folders: &[PathBuf], tell: &mut Tell<'_>, round: &mut Round) {
+        let files = self.memory.files.iter();
+        let strangers = files.filter(|(path, file)| file.records > 0 && !is_in(path, folders) && !path.exists());
+        let mut counts: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for (path, file) in strangers.filter(|(path, _)| !self.walker.lets_go(path)) {
+            *counts.entry(gone_with(path)).or_default() += file.records;
+        }
+        for (folder, records) in counts {
+            round.has_trouble = true;
+            tell(Told::Trouble(format!(
+                "{}: {} came from files there, which are gone, but it is not watched now; they stay, even if no other \
+                 file has them\nTry: watch it again; or, to let go of it, {}",
+                folder.display(),
+                counted(records, "record"),
+                self.remedy.forget(&folder)
+            )));
+        }
     }
 
     /// Files that are gone take with them what could not be read of them.
@@ -268,6 +313,49 @@ impl Watcher {
         }
         round.gone += gone.len() as u64;
         self.memory.forget(gone)
+    }
+}
+
+fn true_path(folder: &Path) -> Result<PathBuf> {
+    let named = || {
+        format!(
+            "the folder {:?} to watch\nTry: its name, or . for the current folder",
+            folder.display()
+        )
+    };
+    resolve(folder).with_context(named)
+}
+
+/// A folder to let go of, if there is anything to be let go.
+fn let_go(folder: &Path, watched: &[PathBuf], memory: &Memory) -> Result<PathBuf> {
+    let (path, shown) = (true_path(folder)?, folder.display());
+    for other in watched {
+        if path.starts_with(true_path(other)?) {
+            bail!(
+                "{shown} is watched, so its files cannot be forgotten\nTry: remove the files, or watch other folders"
+            );
+        }
+    }
+    if !memory.knows(&path) {
+        bail!("no file of {shown} is remembered\nTry: the path as it was told, without links");
+    }
+    Ok(path)
+}
+
+/// The files of a store that is one. They change with everything that is published.
+fn own_files(store: &Store) -> Vec<PathBuf> {
+    let Ok(place) = resolve(Path::new(&store.place())) else {
+        return vec![];
+    };
+    let beside = ["", "-wal", "-shm", "-journal", "-clock"];
+    let files = beside.map(|ending| PathBuf::from(format!("{}{ending}", place.display())));
+    files.to_vec()
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
     }
 }
 

@@ -50,8 +50,12 @@ impl Bench {
 
     fn watcher(&self, max_deletions: u8) -> Watcher {
         let options = Options::new(OaiNamespace::parse("example.org").unwrap());
-        let folders = [self.folder.path().join("inbox")];
-        Watcher::new(&self.store, self.repository, &folders, options, max_deletions).unwrap()
+        let watch = Watch {
+            folders: vec![self.folder.path().join("inbox")],
+            max_deletions,
+            ..Watch::default()
+        };
+        Watcher::new(&self.store, self.repository, watch, options).unwrap()
     }
 
     /// One look, by somebody who knows only what the store remembers.

@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::folders::{is_in, resolve};
 use super::memory::{Mark, Memory};
 use super::read::Due;
 use super::{Tell, Told};
@@ -30,6 +31,8 @@ pub(super) struct Walked {
     pub(super) due: Vec<Due>,
     /// Files that are gone.
     pub(super) gone: Vec<PathBuf>,
+    /// The folders that were looked through, or should have been, by their true paths.
+    pub(super) folders: Vec<PathBuf>,
     /// How many files are still being written, as far as can be told.
     pub(super) unsettled: usize,
     /// Whether they are waited for: until then, nothing that is missing is gone.
@@ -49,7 +52,12 @@ pub(super) enum Looking {
 
 /// Walks the same folders again and again.
 pub(super) struct Walker {
+    /// As they were named: a link may lead elsewhere tomorrow.
     folders: Vec<PathBuf>,
+    /// Folders whose files are gone, be they there or not.
+    forget: Vec<PathBuf>,
+    /// Files of the program itself, which nobody meant.
+    own: Vec<PathBuf>,
     pub(super) looking: Looking,
     /// Files that were new or changed in the last walk, as they were.
     waiting: HashMap<PathBuf, Mark>,
@@ -62,9 +70,11 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    pub(super) fn new(folders: Vec<PathBuf>) -> Walker {
+    pub(super) fn new(folders: Vec<PathBuf>, forget: Vec<PathBuf>, own: Vec<PathBuf>) -> Walker {
         Walker {
             folders,
+            forget,
+            own,
             looking: Looking::Always,
             waiting: HashMap::new(),
             told: HashMap::new(),
@@ -82,10 +92,15 @@ impl Walker {
         let mut met = HashMap::new();
         let (mut here, mut away) = (Vec::new(), Vec::new());
         let mut troubled = HashSet::new();
-        for folder in self.folders.clone() {
+        walked.folders = self.true_paths();
+        for folder in walked.folders.clone() {
             let mut trouble = Vec::new();
             let outcome = each_file(&folder, &mut |found| {
                 match found {
+                    Found::File { path, named: true } => {
+                        trouble.push((path.clone(), NO_FOLDER.to_owned()));
+                        away.push(path);
+                    }
                     Found::File { path, .. } => {
                         self.meet(path, memory, (now, retry), &mut met, &mut walked, &mut trouble);
                     }
@@ -100,7 +115,8 @@ impl Walker {
             match outcome {
                 Ok(()) => here.push(folder),
                 Err(halt) => {
-                    trouble.push((folder.clone(), away_because(&halt)));
+                    let reason = away_because(&halt, &folder, memory.knows(&folder));
+                    trouble.push((folder.clone(), reason));
                     away.push(folder);
                 }
             }
@@ -110,11 +126,22 @@ impl Walker {
             }
         }
         self.waiting = met;
-        self.tell_of_returns(&troubled, tell);
+        self.tell_of_returns(&walked.folders, &troubled, tell);
         walked.waits = self.waits(walked.unsettled);
         self.miss(memory, &here, &away, &mut walked);
         walked.due.sort_by(|one, other| one.path.cmp(&other.path));
         walked
+    }
+
+    fn true_paths(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        for folder in &self.folders {
+            let path = resolve(folder).unwrap_or_else(|_| folder.clone());
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
     }
 
     fn waits(&mut self, unsettled: usize) -> bool {
@@ -135,7 +162,7 @@ impl Walker {
         walked: &mut Walked,
         trouble: &mut Vec<(PathBuf, String)>,
     ) {
-        if is_temporary(&path) || met.contains_key(&path) {
+        if is_temporary(&path) || met.contains_key(&path) || self.own.contains(&path) {
             return;
         }
         if path.to_str().is_none() {
@@ -177,10 +204,13 @@ impl Walker {
         }
     }
 
-    /// Known files that were not met, in folders that were looked through.
+    /// Known files that were not met, in folders that were looked through or are let go.
     fn miss(&self, memory: &mut Memory, here: &[PathBuf], away: &[PathBuf], walked: &mut Walked) {
-        let is_in = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         for (path, file) in &mut memory.files {
+            if self.lets_go(path) && !is_in(path, &walked.folders) {
+                walked.gone.push(path.clone());
+                continue;
+            }
             if file.met == self.walks || !is_in(path, here) || is_in(path, away) {
                 file.missed = 0;
                 continue;
@@ -202,15 +232,21 @@ impl Walker {
         }
     }
 
-    fn tell_of_returns(&mut self, troubled: &HashSet<PathBuf>, tell: &mut Tell<'_>) {
-        let folders = &self.folders;
-        self.told.retain(|path, _| {
+    fn tell_of_returns(&mut self, folders: &[PathBuf], troubled: &HashSet<PathBuf>, tell: &mut Tell<'_>) {
+        self.told.retain(|path, reason| {
             let is_troubled = troubled.contains(path);
             if !is_troubled && folders.contains(path) {
-                tell(Told::News(format!("{} is back", path.display())));
+                let is_new = reason.starts_with(NOT_YET);
+                let what = if is_new { "is there now" } else { "is back" };
+                tell(Told::News(format!("{} {what}", path.display())));
             }
             is_troubled
         });
+    }
+
+    /// Whether the records of a file are let go.
+    pub(super) fn lets_go(&self, path: &Path) -> bool {
+        is_in(path, &self.forget)
     }
 
     /// Whether something is in the way of seeing everything.
@@ -219,7 +255,16 @@ impl Walker {
     }
 }
 
-fn away_because(halt: &Halt) -> String {
+/// A file where a folder should be.
+pub(super) const NO_FOLDER: &str =
+    "is a file, and only folders are watched; nothing that came from there is deleted\nTry: the folder that it is in";
+/// What was never there is more likely to be a slip of the pen than to be unplugged.
+const NOT_YET: &str = "there is no such folder";
+
+fn away_because(halt: &Halt, folder: &Path, is_known: bool) -> String {
+    if !is_known && !folder.exists() {
+        return format!("{NOT_YET}\nTry: make it, or check the name");
+    }
     let reason = match halt {
         Halt::Refused(Refusal::CannotOpen { reason, .. }) => reason.as_str(),
         _ => "cannot be looked through",
