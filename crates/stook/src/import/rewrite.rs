@@ -20,6 +20,8 @@ pub struct Rewrite {
     format: Format,
     /// Where it is written, for people.
     source: String,
+    /// Tells it from others.
+    digest: blake3::Hash,
 }
 
 /// What was done by it.
@@ -79,6 +81,7 @@ impl Rewrite {
             mapping: Arc::new(mapping),
             format,
             source: path.display().to_string(),
+            digest: blake3::hash(text.as_bytes()),
         })
     }
 
@@ -86,6 +89,11 @@ impl Rewrite {
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.format.prefix.as_str()
+    }
+
+    /// Tells it from other mappings, whatever their names.
+    pub(super) fn digest(&self) -> blake3::Hash {
+        self.digest
     }
 
     /// Where it is written.

@@ -256,11 +256,46 @@ fn options_of_the_import_hold_for_watched_files_too() {
         "{printed}"
     );
     assert!(printed.contains("1 file read: 1 new"), "{printed}");
+    // It stays to be seen, with a command that whoever sees it can type.
+    let quarantine = repository.fine(&["quarantine"]);
+    assert!(
+        quarantine.contains("a.csv: unknown columns: Titel. Try: stook import --watch --once --map Titel=title inbox"),
+        "{quarantine}"
+    );
+    assert_eq!(quarantine.lines().count(), 1, "{quarantine}");
     // It is told again by whoever comes, until somebody says what the columns are.
     assert!(repository.ends(1, &ONCE).contains("unknown columns"));
     let mapped = [&ONCE[..], &["--map", "Titel=title"]].concat();
     assert!(repository.fine(&mapped).contains("1 file read: 1 new"));
+    assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
     assert_eq!(titles(&repository), expected(&[("1", "Eins"), ("2", "Two")]));
+}
+
+#[test]
+fn a_file_that_was_not_read_well_is_read_again_with_other_options() {
+    let repository = watched();
+    put(&repository, "latin.csv", 90, b"id,title\nl1,Stra\xdfe\nl2,ok\n");
+    put(&repository, "note.txt", 90, "Please leave this alone");
+    put(&repository, "b.csv", 90, table(&[("2", "Two")]));
+    repository.ends(1, &ONCE);
+    // With the same it would be the same.
+    assert_eq!(repository.fine(&ONCE).trim(), "0 files read");
+    let latin = [&ONCE[..], &["--encoding", "windows-1252"]].concat();
+    let printed = repository.ends(1, &latin);
+    assert!(
+        printed.contains("2 files read: 1 new, 1 unchanged, 1 quarantined"),
+        "{printed}"
+    );
+    assert_eq!(
+        titles(&repository),
+        expected(&[("2", "Two"), ("l1", "Straße"), ("l2", "ok")])
+    );
+    assert!(!repository.fine(&["quarantine"]).contains("latin.csv"));
+    // Nor does somebody without options undo what was done with some.
+    for _ in 0..2 {
+        assert_eq!(repository.fine(&ONCE).trim(), "0 files read");
+        assert_eq!(repository.fine(&latin).trim(), "0 files read");
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ impl Import {
             forget: self.forget.clone(),
             max_deletions: self.max_deletions,
             repository: repository.clone(),
+            is_server: false,
         };
         let mut watcher = Watcher::new(&session.store, session.repository, watch, options)?;
         for folder in &folders {

@@ -73,6 +73,7 @@ fn watcher(config: &Config, name: &str, stop: &Arc<AtomicBool>) -> Result<Watche
         forget: vec![],
         max_deletions: MAX_DELETIONS,
         repository: (config.repository.len() > 1).then(|| name.to_owned()),
+        is_server: true,
     };
     Watcher::new(&session.store, session.repository, watch, options)
 }

@@ -20,8 +20,10 @@ pub struct Mentions<'m> {
 /// One thing that is said of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mention<'m> {
-    /// It has this record, be it fit to be published or not.
+    /// It has this record.
     Record(&'m str),
+    /// It has this record, and there is something wrong with it.
+    Quarantined(&'m str),
     /// It has something of which nobody knows what it is, or cannot be read further.
     Unknown,
     /// It was read to its end.
@@ -45,7 +47,7 @@ impl<'m> Mentions<'m> {
         }
         for entry in self.rejected {
             match entry.identifier.as_deref().map(Identifier::parse) {
-                Some(Ok(identifier)) => visit(&entry.place.source, Mention::Record(identifier.as_str())),
+                Some(Ok(identifier)) => visit(&entry.place.source, Mention::Quarantined(identifier.as_str())),
                 _ => visit(&entry.place.source, Mention::Unknown),
             }
         }

@@ -21,6 +21,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use stook_store::{Note, RepositoryId, Store, StoreError};
 
+use super::manner::Manner;
+
 const FILE: &str = "watch/file/";
 pub(super) const GAVE: &str = "watch/gave/";
 pub(super) const ORPHAN: &str = "watch/orphan/";
@@ -83,9 +85,9 @@ pub(super) struct File {
     pub(super) number: u64,
     /// How it was when it was read; none if it has to be read.
     pub(super) mark: Option<Mark>,
-    /// Whether it could not be imported as it was. Somebody may have given other options since.
-    #[serde(default)]
-    pub(super) refused: bool,
+    /// What is wrong with it, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) amiss: Option<Amiss>,
     /// The latest reading of it that was begun.
     pub(super) generation: u64,
     /// How many records it gave.
@@ -96,6 +98,15 @@ pub(super) struct File {
     /// How many walks have missed it since.
     #[serde(skip)]
     pub(super) missed: u32,
+}
+
+/// A file of which something could not be published. Another manner of reading it may do better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Amiss {
+    /// Whether nothing could be imported of it at all.
+    pub(super) refused: bool,
+    /// In which manner it was read.
+    pub(super) manner: Manner,
 }
 
 /// All that is known, of this repository.
@@ -176,7 +187,7 @@ impl Memory {
             let file = self.files.entry(path.to_owned()).or_insert_with(|| File {
                 number: next,
                 mark: None,
-                refused: false,
+                amiss: None,
                 generation: 0,
                 records: 0,
                 met: 0,

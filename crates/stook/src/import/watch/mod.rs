@@ -14,6 +14,7 @@
 
 mod folders;
 mod judge;
+mod manner;
 mod memory;
 mod read;
 mod remedy;
@@ -72,6 +73,8 @@ pub struct Watch {
     pub max_deletions: u8,
     /// The name of the repository, where commands have to give one.
     pub repository: Option<String>,
+    /// Whether a server watches, so that there is no command to which an option could be added.
+    pub is_server: bool,
 }
 
 /// Watches folders for one repository.
@@ -106,7 +109,7 @@ impl Watcher {
         let forget = forget.collect::<Result<Vec<_>>>()?;
         Ok(Watcher {
             memory,
-            remedy: Remedy::new(watch.repository.as_deref(), &watch.folders),
+            remedy: Remedy::new(&watch),
             walker: Walker::new(watch.folders, forget, own_files(store)),
             options: Arc::new(options),
             max_deletions: watch.max_deletions,
@@ -200,7 +203,7 @@ impl Watcher {
 
     fn round_or_fail(&mut self, stop: &AtomicBool, tell: &mut Tell<'_>) -> Result<Round> {
         self.memory.refresh()?;
-        let walked = self.walker.walk(&mut self.memory, self.is_first, tell);
+        let walked = self.walker.walk(&mut self.memory, &self.options, tell);
         let mut round = Round {
             unsettled: walked.unsettled,
             ..Round::default()
@@ -247,10 +250,14 @@ impl Watcher {
             memory: &mut self.memory,
             options: &self.options,
             scratch: &scratch,
+            remedy: &self.remedy,
             stop,
             tell,
         };
         reader.read(&walked.due, round)?;
+        let is_amiss = |path: &Path| self.memory.files.get(path).is_some_and(|file| file.amiss.is_some());
+        let amiss = walked.due.iter().map(|file| &file.path).filter(|path| is_amiss(path));
+        self.walker.tried.extend(amiss.cloned());
         if stop.load(Relaxed) {
             return Ok(());
         }

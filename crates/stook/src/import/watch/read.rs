@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use stook_store::{Importer, Note, RepositoryId, Store, StoreError};
+use stook_store::{Importer, Note, Quarantined, RepositoryId, Store, StoreError};
 
-use super::memory::{Chunks, File, Mark, Memory, gave, removal, write_chunks};
+use super::manner::Manner;
+use super::memory::{Amiss, Chunks, File, Mark, Memory, gave, removal, write_chunks};
+use super::remedy::Remedy;
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
 use crate::import::run::{Hear, Mention, Mentions, Target, run_heard};
@@ -32,6 +34,7 @@ pub(super) struct Reader<'r> {
     pub(super) memory: &'r mut Memory,
     pub(super) options: &'r Arc<Options>,
     pub(super) scratch: &'r Scratch,
+    pub(super) remedy: &'r Remedy,
     pub(super) stop: &'r AtomicBool,
     pub(super) tell: &'r mut Tell<'r>,
 }
@@ -115,7 +118,8 @@ impl Reader<'_> {
             round.read += 1;
             let is_same = fs::metadata(&file.path).is_ok_and(|metadata| Mark::of(&metadata) == file.mark);
             let is_complete = heard.ended && !heard.unknown && is_same;
-            let kept = self.finish(file, is_complete, false, &mut finished)?;
+            let amiss = heard.amiss.then(|| self.amiss(false));
+            let kept = self.finish(file, is_complete, amiss, &mut finished)?;
             if kept > 0 && is_same {
                 round.has_trouble = true;
                 (self.tell)(Told::Trouble(format!(
@@ -128,21 +132,37 @@ impl Reader<'_> {
         self.memory.change(finished.files, finished.notes)
     }
 
-    /// A file that nothing can be imported of before somebody decides something.
+    /// A file that nothing can be imported of before somebody decides something. It stays to be seen in the quarantine.
     fn refuse(&mut self, file: &Due, refusal: &Refusal, round: &mut Round) -> Result<()> {
+        let refused = self.remedy.refused(refusal);
+        let source = file.path.to_string_lossy().into_owned();
+        let name = format!("{source}: ");
+        let reason = refused.kept.strip_prefix(&name).unwrap_or(&refused.kept).to_owned();
+        let mut importer = self.memory.store.importer(self.memory.repository)?;
+        importer.finish_source(&source)?;
+        importer.quarantine(&[Quarantined {
+            source,
+            line: 0,
+            identifier: None,
+            reason,
+            excerpt: vec![],
+        }])?;
         let mut finished = Finished::default();
-        self.finish(file, false, true, &mut finished)?;
+        self.finish(file, false, Some(self.amiss(true)), &mut finished)?;
         self.memory.change(finished.files, finished.notes)?;
         round.has_trouble = true;
-        let refusal = refusal.to_string();
-        let (what, remedy) = refusal.split_once(". Try: ").unwrap_or((&refusal, "mend the file"));
-        (self.tell)(Told::Trouble(format!("{what}\nTry: {remedy}")));
+        (self.tell)(Told::Trouble(refused.said));
         Ok(())
+    }
+
+    fn amiss(&self, refused: bool) -> Amiss {
+        let manner = Manner::of(self.options);
+        Amiss { refused, manner }
     }
 
     /// Compares what a file gave with what it gave before. What is no longer in it is to be judged; if nobody knows
     /// whether it is, it counts as being in it. Returns how many records are kept so.
-    fn finish(&mut self, due: &Due, is_complete: bool, refused: bool, finished: &mut Finished) -> Result<u64> {
+    fn finish(&mut self, due: &Due, is_complete: bool, amiss: Option<Amiss>, finished: &mut Finished) -> Result<u64> {
         let Some(mut file) = self.memory.files.get(&due.path).cloned() else {
             return Ok(0);
         };
@@ -183,7 +203,7 @@ impl Reader<'_> {
         }
         let kept = if is_complete { 0 } else { vanished };
         file.mark = Some(due.mark);
-        file.refused = refused;
+        file.amiss = amiss;
         file.records = records + kept;
         finished.notes.extend(before);
         finished.files.push((due.path.clone(), file));
@@ -219,6 +239,8 @@ struct Heard {
     chunks: Chunks,
     ended: bool,
     unknown: bool,
+    /// Whether something of it is in the quarantine.
+    amiss: bool,
 }
 
 impl Hearing {
@@ -236,6 +258,7 @@ impl Hearing {
                 chunks: Chunks::new(format!("{}{generation:010}/", gave(number))),
                 ended: false,
                 unknown: false,
+                amiss: false,
             });
             hearing.places.insert(path.to_string_lossy().into_owned(), at);
         }
@@ -250,8 +273,9 @@ impl Hearing {
                 return;
             };
             let file = &mut self.files[at];
+            file.amiss |= matches!(mention, Mention::Quarantined(_) | Mention::Unknown);
             match mention {
-                Mention::Record(identifier) => {
+                Mention::Record(identifier) | Mention::Quarantined(identifier) => {
                     notes.extend(file.chunks.push(identifier));
                     if touched.last() != Some(&at) {
                         touched.push(at);

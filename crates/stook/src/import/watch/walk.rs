@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::folders::{is_in, resolve};
-use super::memory::{Mark, Memory};
+use super::manner::Manner;
+use super::memory::{Amiss, Mark, Memory};
 use super::read::Due;
 use super::{Tell, Told};
+use crate::import::Options;
 use crate::import::open::folder::{Found, each_file};
 use crate::import::source::{Halt, Refusal};
 
@@ -63,6 +65,8 @@ pub(super) struct Walker {
     waiting: HashMap<PathBuf, Mark>,
     /// What was told of a path, and need not be told again.
     told: HashMap<PathBuf, String>,
+    /// Files that were tried again though nothing about them had changed: once is enough.
+    pub(super) tried: HashSet<PathBuf>,
     walks: u64,
     /// Since when every walk has met files that were being written.
     unsettled_since: Option<Instant>,
@@ -78,16 +82,18 @@ impl Walker {
             looking: Looking::Always,
             waiting: HashMap::new(),
             told: HashMap::new(),
+            tried: HashSet::new(),
             walks: 0,
             unsettled_since: None,
             patience: PATIENCE,
         }
     }
 
-    /// One walk. Files that were refused are tried again if `retry`.
-    pub(super) fn walk(&mut self, memory: &mut Memory, retry: bool, tell: &mut Tell<'_>) -> Walked {
+    /// One walk.
+    pub(super) fn walk(&mut self, memory: &mut Memory, options: &Options, tell: &mut Tell<'_>) -> Walked {
         self.walks += 1;
-        let now = SystemTime::now();
+        let (now, manner) = (SystemTime::now(), Manner::of(options));
+        let tries = |amiss: Amiss| amiss.refused || manner.may_do_better_than(amiss.manner, options);
         let mut walked = Walked::default();
         let mut met = HashMap::new();
         let (mut here, mut away) = (Vec::new(), Vec::new());
@@ -102,7 +108,7 @@ impl Walker {
                         away.push(path);
                     }
                     Found::File { path, .. } => {
-                        self.meet(path, memory, (now, retry), &mut met, &mut walked, &mut trouble);
+                        self.meet(path, memory, (now, &tries), &mut met, &mut walked, &mut trouble);
                     }
                     Found::Unreadable { path, error } => {
                         let reason = format!("cannot be read: {error}\nTry: check its permissions, or where it leads");
@@ -157,7 +163,7 @@ impl Walker {
         &self,
         path: PathBuf,
         memory: &mut Memory,
-        (now, retry): (SystemTime, bool),
+        (now, tries): (SystemTime, &dyn Fn(Amiss) -> bool),
         met: &mut HashMap<PathBuf, Mark>,
         walked: &mut Walked,
         trouble: &mut Vec<(PathBuf, String)>,
@@ -176,7 +182,8 @@ impl Walker {
         let mark = Mark::of(&metadata);
         if let Some(file) = memory.files.get_mut(&path) {
             file.met = self.walks;
-            if file.mark == Some(mark) && !(file.refused && retry) {
+            let is_to_try = file.amiss.is_some_and(tries) && !self.tried.contains(&path);
+            if file.mark == Some(mark) && !is_to_try {
                 return;
             }
         }

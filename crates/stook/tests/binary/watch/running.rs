@@ -258,3 +258,29 @@ fn a_server_and_a_person_may_watch_the_same_folder() {
     watch.interrupt();
     assert_eq!(titles(&repository).values().flatten().count(), 3);
 }
+
+#[test]
+fn what_a_server_cannot_import_is_told_at_every_start_with_a_command() {
+    let repository = watched();
+    configure(&repository);
+    put(&repository, "a.csv", 90, "id,title,Alte Signatur\n1,One,abc\n");
+    for _ in 0..2 {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let mut server = Running::start(&repository, &["serve", "--listen", &listen]);
+        server.until_printed(
+            "unknown columns: Alte Signatur. Try: stook import --watch --once --map 'Alte Signatur=title' ",
+        );
+        assert_eq!(server.interrupt(), Some(0));
+    }
+    let quarantine = repository.fine(&["quarantine"]);
+    assert_eq!(quarantine.matches("unknown columns").count(), 1, "{quarantine}");
+    // By the path that the server has of it.
+    let inbox = repository.path("inbox");
+    assert!(
+        quarantine.contains(&*format!("=title' {}", inbox.display())) || quarantine.contains("=title' inbox"),
+        "{quarantine}"
+    );
+    repository.fine(&[&ONCE[..], &["--map", "Alte Signatur="]].concat());
+    assert_eq!(titles(&repository), expected(&[("1", "One")]));
+    assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
+}
