@@ -3,7 +3,7 @@
 //! | key | says |
 //! |---|---|
 //! | `watch/file/FILE` | a file: its path, how it was when it was read, in which generation |
-//! | `watch/gave/FILE/GENERATION/CHUNK` | identifiers of records it has |
+//! | `watch/gave/FILE/GENERATION/FORMAT/CHUNK` | identifiers of records it has; no format: not published from it |
 //! | `watch/orphan/…` | identifiers that a file had and has no more: to be judged |
 //! | `watch/withheld/…` | such as nobody has, but too many to be deleted without being told |
 //! | `watch/version` | grows with every change, so that other processes notice |
@@ -19,6 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use stook_oai::MetadataPrefix;
 use stook_store::{Note, RepositoryId, Store, StoreError};
 
 use super::manner::Manner;
@@ -276,6 +277,12 @@ fn file_note(path: &Path, file: &File) -> Result<Note> {
 /// Where the identifiers of a file stand.
 pub(super) fn gave(number: u64) -> String {
     format!("{GAVE}{number:010}/")
+}
+
+/// Where those stand that it has in a format, by one reading of it; or those of which only the identifiers are known.
+pub(super) fn gave_in(number: u64, generation: u64, prefix: Option<&MetadataPrefix>) -> String {
+    let prefix = prefix.map_or("", MetadataPrefix::as_str);
+    format!("{}{generation:010}/{prefix}/", gave(number))
 }
 
 pub(super) fn note(key: String, text: String) -> Note {

@@ -4,7 +4,8 @@
 //!
 //! 1. `walk` looks through the folders, and finds the files that are new, changed or gone. It looks again and again,
 //!    rather than being told by the system, which does not tell of what others do on a network drive;
-//! 2. `read` imports the files, and compares what each gives with what it gave before;
+//! 2. `read` imports the files, and compares what each gives with what it gave before; `holders` knows whether another
+//!    had it first;
 //! 3. `judge` deletes the records that no file has any more, unless they are suspiciously many.
 //!
 //! `folders` gives each folder one path, `remedy` writes commands for people.
@@ -13,6 +14,7 @@
 //! watch for one repository, one of them works at a time. A folder that cannot be looked through loses nothing.
 
 mod folders;
+mod holders;
 mod judge;
 mod manner;
 mod memory;
@@ -38,6 +40,7 @@ use crate::harvest::lease::{LASTS, Lease};
 use crate::sets;
 
 use folders::{gone_with, is_in, resolve};
+use holders::Holders;
 pub use judge::FEW;
 use judge::Judge;
 use memory::Memory;
@@ -251,6 +254,7 @@ impl Watcher {
             options: &self.options,
             scratch: &scratch,
             remedy: &self.remedy,
+            holders: Holders::default(),
             stop,
             tell,
         };

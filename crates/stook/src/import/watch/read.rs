@@ -1,16 +1,18 @@
 //! Reading files that are new or changed: what they give is noted, published, and compared with what they gave before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
+use stook_oai::MetadataPrefix;
 use stook_store::{Importer, Note, Quarantined, RepositoryId, Store, StoreError};
 
+use super::holders::{Holders, Wanted};
 use super::manner::Manner;
-use super::memory::{Amiss, Chunks, File, Mark, Memory, gave, removal, write_chunks};
+use super::memory::{Amiss, Chunks, File, Mark, Memory, gave, gave_in, removal, write_chunks};
 use super::remedy::Remedy;
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
@@ -35,6 +37,7 @@ pub(super) struct Reader<'r> {
     pub(super) options: &'r Arc<Options>,
     pub(super) scratch: &'r Scratch,
     pub(super) remedy: &'r Remedy,
+    pub(super) holders: Holders,
     pub(super) stop: &'r AtomicBool,
     pub(super) tell: &'r mut Tell<'r>,
 }
@@ -55,28 +58,34 @@ impl Reader<'_> {
             match self.run(&mut importer, slice, round)? {
                 Ran::Fine => {}
                 Ran::Stopped => return Ok(()),
-                // One of them spoils it for all, so each is read for itself.
-                Ran::Refused(_) if slice.len() > 1 => {
-                    for file in slice {
-                        if !self.read_alone(file, round)? {
-                            return Ok(());
-                        }
+                Ran::Refused(refusal) => {
+                    // Some of them may have been read. They are read again, and that is not to be noticed as coming twice.
+                    importer = self.memory.store.importer(self.memory.repository)?;
+                    self.holders = Holders::default();
+                    if slice.len() == 1 {
+                        self.refuse(&slice[0], &refusal, round)?;
+                    } else if !self.read_one_by_one(&mut importer, slice, round)? {
+                        return Ok(());
                     }
                 }
-                Ran::Refused(refusal) => self.refuse(&slice[0], &refusal, round)?,
             }
             due = rest;
         }
         Ok(())
     }
 
-    /// Reads one file; whether there is time for more.
-    fn read_alone(&mut self, file: &Due, round: &mut Round) -> Result<bool> {
-        let mut importer = self.memory.store.importer(self.memory.repository)?;
-        match self.run(&mut importer, std::slice::from_ref(file), round)? {
-            Ran::Fine => {}
-            Ran::Stopped => return Ok(false),
-            Ran::Refused(refusal) => self.refuse(file, &refusal, round)?,
+    /// One of them spoils it for all, so each is read for itself; whether there is time for more.
+    fn read_one_by_one(&mut self, importer: &mut Importer, files: &[Due], round: &mut Round) -> Result<bool> {
+        for file in files {
+            match self.run(importer, std::slice::from_ref(file), round)? {
+                Ran::Fine => {}
+                Ran::Stopped => return Ok(false),
+                Ran::Refused(refusal) => {
+                    self.holders = Holders::default();
+                    *importer = self.memory.store.importer(self.memory.repository)?;
+                    self.refuse(file, &refusal, round)?;
+                }
+            }
         }
         Ok(true)
     }
@@ -86,12 +95,18 @@ impl Reader<'_> {
         let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
         self.memory.begin(&paths)?;
         let inputs: Vec<Input> = files.iter().map(|file| Input::Found(file.path.clone())).collect();
-        let mut hearing = Hearing::new(self.memory, &paths);
-        let mut hear = |mentions: &Mentions<'_>| hearing.hear(mentions);
+        let numbers = paths.iter().filter_map(|path| self.memory.files.get(*path));
+        self.holders.own.extend(numbers.map(|file| file.number));
+        let (memory, holders) = (&*self.memory, &mut self.holders);
+        let mut hearing = Hearing::new(memory, &paths);
+        let mut hear = |mentions: &Mentions<'_>| {
+            let wanted = hearing.hear(mentions)?;
+            holders.claims(memory, wanted)
+        };
         let hear: &mut Hear<'_> = &mut hear;
         let target = Target {
-            store: &self.memory.store,
-            repository: self.memory.repository,
+            store: &memory.store,
+            repository: memory.repository,
             importer,
         };
         let ran = run_heard(target, &inputs, self.options, self.stop, &mut |_| (), hear);
@@ -100,7 +115,7 @@ impl Reader<'_> {
             Ok(summary) => summary,
             Err(ImportError::Refused(refusal)) => return Ok(Ran::Refused(refusal)),
             Err(ImportError::Store(failure)) => return Err(failure.into()),
-            Err(ImportError::Crosswalk(failure)) => return Err(failure),
+            Err(ImportError::Crosswalk(failure) | ImportError::Unheard(failure)) => return Err(failure),
             Err(failure) => return Err(failure.into()),
         };
         round.add(&summary);
@@ -167,6 +182,7 @@ impl Reader<'_> {
             return Ok(0);
         };
         let now = format!("{}{:010}/", gave(file.number), file.generation);
+        let uncertain = gave_in(file.number, file.generation, None);
         let (mut before, mut last, mut records) = (Vec::new(), String::new(), 0);
         self.scratch.clear()?;
         // In the order of their keys, so what was given before comes first.
@@ -175,7 +191,9 @@ impl Reader<'_> {
                 before.push(removal(key.to_owned()));
                 return self.scratch.add(text, true);
             }
-            key.clone_into(&mut last);
+            if key.starts_with(&uncertain) {
+                key.clone_into(&mut last);
+            }
             records += text.lines().count() as u64;
             if !before.is_empty() {
                 self.scratch.remove(text.lines())?;
@@ -195,7 +213,7 @@ impl Reader<'_> {
                     file.number,
                     file.generation
                 )),
-                false => Chunks::after(now, &last),
+                false => Chunks::after(uncertain, &last),
             };
             self.scratch
                 .each_page(|pages| write_chunks(&self.memory.store, self.memory.repository, chunks, pages))?;
@@ -236,7 +254,10 @@ struct Hearing {
 
 /// What was heard of one file.
 struct Heard {
-    chunks: Chunks,
+    number: u64,
+    generation: u64,
+    /// By format; none of those that are not published.
+    chunks: Vec<(Option<MetadataPrefix>, Chunks)>,
     ended: bool,
     unknown: bool,
     /// Whether something of it is in the quarantine.
@@ -255,7 +276,9 @@ impl Hearing {
             let file = memory.files.get(*path);
             let (number, generation) = file.map_or((0, 0), |file| (file.number, file.generation));
             hearing.files.push(Heard {
-                chunks: Chunks::new(format!("{}{generation:010}/", gave(number))),
+                number,
+                generation,
+                chunks: Vec::new(),
                 ended: false,
                 unknown: false,
                 amiss: false,
@@ -265,32 +288,59 @@ impl Hearing {
         hearing
     }
 
-    /// Notes what a load mentions. It is published after this, never before.
-    fn hear(&mut self, mentions: &Mentions<'_>) -> Result<(), StoreError> {
+    /// Notes what a load mentions. It is published after this, never before. Returns what is to be published.
+    fn hear(&mut self, mentions: &Mentions<'_>) -> Result<Vec<Wanted>, StoreError> {
         let (mut notes, mut touched): (Vec<Note>, Vec<usize>) = (Vec::new(), Vec::new());
+        let (mut wanted, mut passed): (Vec<Wanted>, HashSet<(String, MetadataPrefix)>) = Default::default();
         mentions.each(&mut |source, mention| {
             let Some((at, is_file)) = place(&self.places, source) else {
                 return;
             };
             let file = &mut self.files[at];
             file.amiss |= matches!(mention, Mention::Quarantined(_) | Mention::Unknown);
-            match mention {
-                Mention::Record(identifier) | Mention::Quarantined(identifier) => {
-                    notes.extend(file.chunks.push(identifier));
-                    if touched.last() != Some(&at) {
-                        touched.push(at);
-                    }
-                }
-                Mention::Unknown => file.unknown = true,
+            let (identifier, prefix) = match mention {
+                Mention::Record(identifier, prefix) => (identifier, Some(prefix)),
+                Mention::Quarantined(identifier) => (identifier, None),
+                Mention::Unknown => return file.unknown = true,
                 // The end of a file inside an archive is not that of the archive.
-                Mention::End => file.ended |= is_file,
+                Mention::End => return file.ended |= is_file,
+            };
+            notes.extend(file.note(identifier, prefix));
+            if touched.last() != Some(&at) {
+                touched.push(at);
+            }
+            // What comes twice in a load is for the import to notice.
+            if let Some(prefix) = prefix
+                && passed.insert((identifier.to_owned(), prefix.clone()))
+            {
+                wanted.push(Wanted {
+                    identifier: identifier.to_owned(),
+                    prefix: prefix.clone(),
+                    by: file.number,
+                });
             }
         });
-        notes.extend(touched.into_iter().filter_map(|at| self.files[at].chunks.take()));
-        if notes.is_empty() {
-            return Ok(());
+        for at in touched {
+            let chunks = self.files[at].chunks.iter_mut();
+            notes.extend(chunks.filter_map(|(_, chunks)| chunks.take()));
         }
-        self.store.write_notes(self.repository, &notes)
+        if !notes.is_empty() {
+            self.store.write_notes(self.repository, &notes)?;
+        }
+        Ok(wanted)
+    }
+}
+
+impl Heard {
+    /// Notes that the file has a record.
+    fn note(&mut self, identifier: &str, prefix: Option<&MetadataPrefix>) -> Option<Note> {
+        let known = self.chunks.iter().position(|(known, _)| known.as_ref() == prefix);
+        let at = known.unwrap_or_else(|| {
+            let chunks = Chunks::new(gave_in(self.number, self.generation, prefix));
+            self.chunks.push((prefix.cloned(), chunks));
+            self.chunks.len() - 1
+        });
+        self.chunks[at].1.push(identifier)
     }
 }
 

@@ -334,3 +334,27 @@ fn what_was_withheld_is_judged_after_the_files_of_this_look() {
     assert!(told.is_empty() && !round.has_trouble, "{told:?}");
     assert!(bench.notes(WITHHELD).is_empty());
 }
+
+#[test]
+fn the_first_file_that_has_a_record_counts_however_many_there_are() {
+    let bench = Bench::new();
+    bench.write("z.jsonl", 50, 0..2_000);
+    bench.once(10);
+    // In many loads, so that an index is made.
+    let lines = |ids: std::ops::Range<u32>| -> String {
+        let pad = "x".repeat(500);
+        ids.map(|id| format!("{{\"identifier\":\"r-{id}\",\"title\":\"Other {pad}\"}}\n"))
+            .collect()
+    };
+    let path = bench.inbox("a.jsonl");
+    fs::write(&path, lines(1_000..3_000)).unwrap();
+    let at = SystemTime::now() - Duration::from_secs(9);
+    let file = fs::File::options().append(true).open(&path).unwrap();
+    file.set_modified(at).unwrap();
+    let (round, _) = bench.once(10);
+    assert_eq!((round.new, round.changed, round.quarantined), (1_000, 0, 1_000));
+    // What the first has no more, the second has.
+    bench.write("z.jsonl", 40, 0..1_500);
+    let (round, _) = bench.once(10);
+    assert_eq!((round.withdrawn, round.changed, round.quarantined), (0, 500, 500));
+}

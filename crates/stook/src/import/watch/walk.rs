@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 /// What a walk came to.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Files that are new or have changed, in order, and can be read.
+    /// Files that are new or have changed and can be read, in the order in which they are to be.
     pub(super) due: Vec<Due>,
     /// Files that are gone.
     pub(super) gone: Vec<PathBuf>,
@@ -135,7 +135,11 @@ impl Walker {
         self.tell_of_returns(&walked.folders, &troubled, tell);
         walked.waits = self.waits(walked.unsettled);
         self.miss(memory, &here, &away, &mut walked);
-        walked.due.sort_by(|one, other| one.path.cmp(&other.path));
+        // In the order in which they were first read, because the first that has a record counts.
+        let number = |path: &Path| memory.files.get(path).map_or(u64::MAX, |file| file.number);
+        walked
+            .due
+            .sort_by_cached_key(|file| (number(&file.path), file.path.clone()));
         walked
     }
 
