@@ -24,6 +24,9 @@ use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, 
 use crate::sets;
 use crate::web::landing::grouped;
 
+/// What is said after Ctrl-C.
+const STOPPED: &str = "Stopped. Everything counted above is published. Run the same command again to finish.";
+
 /// Publish the records of files, folders, archives, standard input or a database
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,7 +55,7 @@ Examples:
   some-program-that-writes-json | stook import -
 
 Importing the same thing twice changes nothing. What cannot be published goes to `stook quarantine`; the exit code
-is then 1. Ctrl-C stops after the batch in hand; run the same command again and it finishes.")]
+is then 1. Ctrl-C stops after the batch in hand, with exit code 1; run the same command again and it finishes.")]
 pub(super) struct Import {
     /// Files, folders, archives; - is standard input
     #[arg(required_unless_present = "sql", value_name = "FILE")]
@@ -150,7 +153,7 @@ impl Import {
             ending = Ending::Findings;
         }
         if summary.stopped {
-            eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
+            eprintln!("{STOPPED}");
             ending = Ending::Findings;
         } else {
             database::remember(&readings, &session)?;

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand, each a struct of its arguments and a `run`.
 //!
-//! Exit codes: 0 all is well, 1 done with findings (something quarantined, a check that failed), 2 could not run.
+//! Exit codes: 0 all is well, 1 done with findings (something quarantined, a check that failed) or stopped by Ctrl-C, 2 could
+//! not run or failed on the way.
 
 mod backup;
 mod check;

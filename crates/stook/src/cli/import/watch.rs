@@ -1,11 +1,12 @@
 //! `stook import --watch`: folders that are watched.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::{Import, Session};
+use super::{Import, STOPPED, Session};
 use crate::cli::{Ending, in_words, stop};
 use crate::import::Options;
 use crate::import::watch::{Told, Watch, Watcher};
@@ -41,7 +42,11 @@ impl Import {
         if self.once {
             let round = watcher.once(&stop, &mut say)?;
             println!("{round}");
-            return Ok(if round.has_trouble {
+            let stopped = stop.load(Relaxed);
+            if stopped {
+                eprintln!("{STOPPED}");
+            }
+            return Ok(if round.has_trouble || stopped {
                 Ending::Findings
             } else {
                 Ending::Fine

@@ -284,3 +284,43 @@ fn what_a_server_cannot_import_is_told_at_every_start_with_a_command() {
     assert_eq!(titles(&repository), expected(&[("1", "One")]));
     assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
 }
+
+#[test]
+fn a_look_that_was_stopped_says_so() {
+    let repository = watched();
+    let all = 120_000;
+    put(&repository, "a.jsonl", 90, many(0..all, 1));
+    let mut look = Running::start(&repository, &ONCE);
+    let count = || {
+        let status: serde_json::Value = serde_json::from_str(&repository.fine(&["status", "--json"])).unwrap();
+        status["repositories"][0]["formats"][0]["records"].as_u64().unwrap_or(0)
+    };
+    look.until("the first records", |_| count() > 0);
+    assert_eq!(look.interrupt(), Some(1), "{}", look.printed());
+    let printed = look.printed();
+    assert!(
+        printed.contains("Stopped. Everything counted above is published."),
+        "{printed}"
+    );
+    assert!(count() < all as u64, "it was not stopped in time");
+    repository.fine(&ONCE);
+    assert_eq!(count(), all as u64);
+}
+
+#[test]
+fn mistakes_are_told_before_anybody_is_answered() {
+    let repository = watched();
+    configure(&repository);
+    let file = repository.path("stook.toml");
+    let right = fs::read_to_string(&file).unwrap();
+    for (wrong, told) in [
+        ("watch = [\"stook.toml\"]", "is a file"),
+        ("watch = [\"\"]", "watch has an empty name"),
+        ("set_rules = [\"nowhere.txt\"]\nwatch = [\"inbox\"]", "nowhere.txt"),
+    ] {
+        fs::write(&file, right.replace("watch = [\"inbox\"]", wrong)).unwrap();
+        let printed = repository.ends(2, &["serve", "--listen", &format!("127.0.0.1:{}", free_port())]);
+        assert!(printed.contains(told) && printed.contains("Try: "), "{printed}");
+        assert!(!printed.contains("listening"), "{printed}");
+    }
+}
