@@ -60,6 +60,15 @@ impl Rewrite {
             let path = path.display();
             format!("reading {path}\nTry: stook quality --fix {path}, which writes a mapping")
         })?;
+        if text
+            .lines()
+            .all(|line| line.trim().is_empty() || line.trim().starts_with('#'))
+        {
+            let path = path.display();
+            bail!(
+                "{path} has no lines of a mapping\nTry: remove it, then stook quality --fix {path}, which writes one"
+            );
+        }
         let mapping = Mapping::read(&text, formats).with_context(|| format!("in {}", path.display()))?;
         if mapping.from != mapping.to {
             bail!(
