@@ -295,8 +295,8 @@ impl Watcher {
         for (folder, records) in counts {
             round.has_trouble = true;
             tell(Told::Trouble(format!(
-                "{}: {} came from files there, which are gone, but it is not watched now; they stay, even if no other \
-                 file has them\nTry: watch it again; or, to let go of it, {}",
+                "{}: {} came from files that are not there now, and it is not watched: they stay, even if no other file has \
+                 them\nTry: watch it again; or, to let go of it, {}",
                 folder.display(),
                 counted(records, "record"),
                 self.remedy.forget(&folder)

@@ -48,7 +48,7 @@ fn what_a_folder_gave_that_is_not_watched_any_more_is_told_and_can_be_let_go() {
     let printed = repository.ends(1, &once(&["new"]));
     assert!(printed.contains("1 file read: 100 unchanged"), "{printed}");
     assert!(
-        printed.contains("inbox: 100 records came from files there"),
+        printed.contains("inbox: 100 records came from files that are not there now"),
         "{printed}"
     );
     fs::remove_file(repository.path("new/a.jsonl")).unwrap();
