@@ -10,11 +10,11 @@ use clap::Args;
 use serde_json::{Value, json};
 use stook_metadata::quality::{Code, Example, RECOMMENDATIONS, Report, Tally};
 use stook_oai::{MetadataPrefix, SetSpec};
-use stook_store::{Position, Span};
+use stook_store::{Position, RepositoryId, Snapshot, Span, StoreError};
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
-use crate::crosswalk::refresh;
+use crate::crosswalk::refresh::{self, Given};
 use crate::web::landing::grouped;
 
 /// Records looked at in one go.
@@ -123,14 +123,11 @@ impl Quality {
         while !stop.load(Relaxed) {
             let (records, last, more, made) = session.store.look_up(|snapshot| {
                 let (records, last, more) = refresh::read(snapshot, list, span, STEP)?;
-                let mut made = HashSet::new();
                 // Where there is but one format, nothing can be made of another.
-                for record in records.iter().filter(|_| others) {
-                    let known = snapshot.known(session.repository, &oai_dc, &record.identifier)?;
-                    if known.is_some_and(|known| known.derived) {
-                        made.insert(record.identifier.clone());
-                    }
-                }
+                let made = match others {
+                    true => made(snapshot, session.repository, &records)?,
+                    false => HashSet::new(),
+                };
                 Ok((records, last, more, made))
             })?;
             for record in &records {
@@ -149,6 +146,18 @@ impl Quality {
         bar.finish_and_clear();
         Ok(report)
     }
+}
+
+/// Those of the records that are made of another format.
+fn made(snapshot: &Snapshot, repository: RepositoryId, records: &[Given]) -> Result<HashSet<String>, StoreError> {
+    let mut made = HashSet::new();
+    for Given { identifier, .. } in records {
+        let known = snapshot.known(repository, &MetadataPrefix::oai_dc(), identifier)?;
+        if known.is_some_and(|known| known.derived) {
+            made.insert(identifier.clone());
+        }
+    }
+    Ok(made)
 }
 
 /// Writes the mapping. The file gets its name when it is complete.
