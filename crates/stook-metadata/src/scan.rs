@@ -13,7 +13,7 @@ use stook_oai::xml::{first_forbidden, is_xml_char};
 use crate::clean::reference_code;
 use crate::fault::{Fault, Problem, short};
 
-use characters::{IS_SPECIAL, is_ascii_name_byte, is_name_character, is_name_start, predefined};
+use characters::{IS_PLAIN_IN_NAME, IS_SPECIAL, is_name_character, is_name_start, predefined};
 
 pub(crate) use characters::is_space;
 pub use characters::unescape;
@@ -292,13 +292,37 @@ impl<'a> Scanner<'a> {
 
     /// Reads a name with at most one colon, which is neither first nor last.
     /// `None` where no name begins.
+    #[inline]
     fn qualified_name(&mut self) -> Result<Option<&'a str>, Fault> {
+        match self.plain_name() {
+            Some(name) => Ok(Some(name)),
+            None => self.other_name(),
+        }
+    }
+
+    /// Reads a name of ASCII letters and digits, with a prefix or without, as nearly all are; `None` for any other.
+    fn plain_name(&mut self) -> Option<&'a str> {
+        let rest = &self.xml.as_bytes()[self.at..];
+        let mut length = plain_part(rest)?;
+        if rest[length] == b':' {
+            length += 1;
+            length += plain_part(&rest[length..])?;
+        }
+        if !rest[length].is_ascii() || rest[length] == b':' {
+            return None;
+        }
+        let start = self.at;
+        self.at += length;
+        Some(&self.xml[start..self.at])
+    }
+
+    fn other_name(&mut self) -> Result<Option<&'a str>, Fault> {
         let start = self.at;
         let name = self.name();
         if name.is_empty() {
             return Ok(None);
         }
-        let well_formed = match name.split_once(':') {
+        let well_formed = match split_at_colon(name) {
             None => true,
             Some((prefix, local)) => !prefix.is_empty() && !local.contains(':') && local.starts_with(is_name_start),
         };
@@ -315,7 +339,8 @@ impl<'a> Scanner<'a> {
         if !rest.starts_with(|first| is_name_start(first) || first == ':') {
             return "";
         }
-        let ascii = rest.bytes().take_while(|&byte| is_ascii_name_byte(byte)).count();
+        let is_ascii_in_name = |byte: &u8| IS_PLAIN_IN_NAME[usize::from(*byte)] || *byte == b':';
+        let ascii = rest.as_bytes().iter().take_while(|byte| is_ascii_in_name(byte)).count();
         let length = if rest.as_bytes().get(ascii).is_some_and(|byte| !byte.is_ascii()) {
             rest.find(|character| !is_name_character(character))
                 .unwrap_or(rest.len())
@@ -398,6 +423,20 @@ impl<'a> Scanner<'a> {
     fn malformed(&self, element: &str) -> Fault {
         self.fault(self.at, Problem::MalformedTag(short(element)))
     }
+}
+
+/// The length of a name, or of a part of one, that begins with an ASCII letter: up to a byte that is there and is none of
+/// its own.
+fn plain_part(bytes: &[u8]) -> Option<usize> {
+    bytes.first().filter(|first| first.is_ascii_alphabetic())?;
+    bytes.iter().position(|&byte| !IS_PLAIN_IN_NAME[usize::from(byte)])
+}
+
+/// What stands before the first colon of a name, and what behind it. Names are too short for a search to be worth its
+/// setting up.
+pub(crate) fn split_at_colon(name: &str) -> Option<(&str, &str)> {
+    let colon = name.bytes().position(|byte| byte == b':')?;
+    Some((&name[..colon], &name[colon + 1..]))
 }
 
 /// Whether a text is a name without a colon.

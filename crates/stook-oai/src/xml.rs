@@ -137,14 +137,13 @@ pub fn push_element(out: &mut Vec<u8>, name: &str, text: &str) {
 
 /// Copies runs of plain bytes and stops only where something must change.
 fn push_escaped(out: &mut Vec<u8>, text: &[u8], in_attribute: bool) {
+    let is_plain = |byte: &u8| CLASSES[usize::from(*byte)] == Class::Plain;
     let mut run_start = 0;
     let mut offset = 0;
-    while let Some(&byte) = text.get(offset) {
+    while let Some(plain) = text[offset..].iter().position(|byte| !is_plain(byte)) {
+        offset += plain;
+        let byte = text[offset];
         let (replacement, width): (&[u8], usize) = match CLASSES[usize::from(byte)] {
-            Class::Plain => {
-                offset += 1;
-                continue;
-            }
             Class::Space if !in_attribute => {
                 offset += 1;
                 continue;
@@ -155,7 +154,7 @@ fn push_escaped(out: &mut Vec<u8>, text: &[u8], in_attribute: bool) {
             }
             Class::Suspect => (REPLACEMENT, 3),
             Class::Forbidden => (REPLACEMENT, 1),
-            Class::Markup | Class::Space => (reference(byte), 1),
+            Class::Plain | Class::Markup | Class::Space => (reference(byte), 1),
         };
         out.extend_from_slice(&text[run_start..offset]);
         out.extend_from_slice(replacement);

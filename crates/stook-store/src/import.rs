@@ -116,6 +116,20 @@ impl Importer {
         Ok(())
     }
 
+    /// Counts a record as seen, so that what comes of it now is repeated.
+    pub(crate) fn claim(&mut self, prefix: &MetadataPrefix, identifier: &str) -> Result<(), StoreError> {
+        let Some(format) = self.backend.format(self.repository, prefix)? else {
+            return Ok(());
+        };
+        for position in self.backend.positions_of(self.repository, identifier)? {
+            let found = self.backend.records_at(self.repository, &[position])?;
+            if found.iter().any(|(id, _)| *id == format.id) {
+                self.seen.insert(position)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the live records of these formats that the input did not mention, in these sets if there are any.
     pub(crate) fn vanished(&mut self, prefixes: &[MetadataPrefix], sets: &[SetSpec]) -> Result<Vanished, StoreError> {
         self.backend.patiently(|| self.vanished_once(prefixes, sets))

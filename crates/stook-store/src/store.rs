@@ -512,6 +512,14 @@ impl Importer {
         self.inner.spare(identifier)
     }
 
+    /// Counts a record as having come already: if it comes now, it is repeated, and changes nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn claim(&mut self, prefix: &MetadataPrefix, identifier: &str) -> Result<(), StoreError> {
+        self.inner.claim(prefix, identifier)
+    }
+
     /// Finds the live records of these formats that the input did not mention. Where only some sets were asked for,
     /// only records in those can have vanished.
     ///

@@ -199,15 +199,14 @@ fn put<'m>(target: &'m Target, text: Cow<'m, str>, with: &[(&'m Name, &'m str)],
     }
     match &target.attribute {
         Some(name) => made.set(name, text),
-        None => made.content.push(Content::Text(text)),
+        None => made.content = vec![Content::Text(text)],
     }
     into.content.push(Content::Made(wrapped(made, outer)));
 }
 
 fn wrapped<'m>(made: Made<'m>, outer: &'m [NewElement]) -> Made<'m> {
-    outer.iter().rev().fold(made, |inner, new| {
-        let mut around = Made::of(new);
-        around.content.push(Content::Made(inner));
-        around
+    outer.iter().rev().fold(made, |inner, new| Made {
+        content: vec![Content::Made(inner)],
+        ..Made::of(new)
     })
 }

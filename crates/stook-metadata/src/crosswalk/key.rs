@@ -1,19 +1,27 @@
 //! The tag of a MARC field, or the code of a subfield, as a number.
 //!
 //! A mapping of MARC has hundreds of rules, and nearly every one of them passes by nearly every field. Whether it may be
-//! about a field is one look at a bit.
+//! about a field is one look at a bit, and whether it may be about any field of a record are a few of them.
 
 use super::path::{Comparison, Condition, End};
+use super::tree::Element;
 
-/// Tags come first, then codes.
+/// Tags come first, then codes, then the one of elements that have neither.
 const TAGS: u16 = 1000;
-const ALL: u16 = TAGS + 128;
+const NEITHER: u16 = TAGS + 128;
+const ALL: u16 = NEITHER + 1;
 
-/// The number of an element that has a tag or a code as they usually are.
+/// So many elements in one are worth knowing their keys: a rule that is about none of them passes by all at once.
+const MANY: usize = 8;
+
+/// The number of an element that has a tag or a code as they usually are, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key(u16);
 
 impl Key {
+    /// The key of an element with neither.
+    pub(super) const NEITHER: Key = Key(NEITHER);
+
     /// The key by an attribute that is in no namespace.
     pub(super) fn of(attribute: &str, value: &str) -> Option<Key> {
         let digit = |sign: u8| sign.is_ascii_digit().then(|| u16::from(sign - b'0'));
@@ -25,18 +33,17 @@ impl Key {
     }
 
     /// What its attribute says, and which one that is.
-    fn written(self) -> (&'static str, String) {
+    fn written(self) -> Option<(&'static str, String)> {
         match self.0.checked_sub(TAGS) {
-            None => ("tag", format!("{:03}", self.0)),
-            Some(code) => (
-                "code",
-                char::from_u32(u32::from(code)).map(String::from).unwrap_or_default(),
-            ),
+            None => Some(("tag", format!("{:03}", self.0))),
+            Some(code) => char::from_u32(u32::from(code))
+                .filter(char::is_ascii)
+                .map(|code| ("code", String::from(code))),
         }
     }
 }
 
-/// The keys of elements that some conditions may hold for.
+/// The keys of elements that some conditions hold for, or that are somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keys(Box<[u64; ALL.div_ceil(64) as usize]>);
 
@@ -60,22 +67,48 @@ impl Keys {
         let all = || (0..ALL).map(Key).collect();
         let mut keys = Keys(Box::default());
         for key in named.unwrap_or_else(all) {
-            let (attribute, value) = key.written();
-            // An element has one of both attributes.
-            let may_hold = |(about, condition): &(&str, &Condition)| match *about == attribute {
-                true => condition.holds_for(&value),
-                false => condition.negated,
+            let written = key.written();
+            // An element has one of both attributes at most.
+            let holds = |(about, condition): &(&str, &Condition)| match &written {
+                Some((attribute, value)) if about == attribute => condition.holds_for(value),
+                _ => condition.negated,
             };
-            if about.iter().all(may_hold) {
-                keys.0[usize::from(key.0 / 64)] |= 1 << (key.0 % 64);
+            if about.iter().all(holds) {
+                keys.add(key);
             }
         }
         Some(keys)
     }
 
+    /// Those of the elements in an element; none if they are few, or one has no key.
+    pub(super) fn within(element: &Element<'_>) -> Option<Keys> {
+        if element.children.len() < MANY {
+            return None;
+        }
+        let mut keys = Keys(Box::default());
+        for inner in element.elements() {
+            keys.add(inner.key?);
+        }
+        Some(keys)
+    }
+
+    fn add(&mut self, key: Key) {
+        self.0[usize::from(key.0 / 64)] |= 1 << (key.0 % 64);
+    }
+
+    /// Whether some of them are among the others.
+    pub(super) fn meet(&self, others: &Keys) -> bool {
+        self.0.iter().zip(others.0.iter()).any(|(one, other)| one & other != 0)
+    }
+
     pub(super) fn has(&self, key: Key) -> bool {
         self.0[usize::from(key.0 / 64)] & (1 << (key.0 % 64)) != 0
     }
+}
+
+/// Whether a condition is about what makes a key, so that the key of an element tells if it holds.
+pub(super) fn is_about_key(condition: &Condition) -> bool {
+    attribute_of(condition).is_some()
 }
 
 /// The attribute that a condition is about, if that makes a key.
@@ -91,7 +124,6 @@ fn attribute_of(condition: &Condition) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::super::path::{Name, Path, Step, Test};
-    use super::super::tree::Element;
     use super::*;
 
     fn condition(attribute: &str, comparison: Comparison, with: &[&str], negated: bool) -> Condition {
@@ -125,6 +157,14 @@ mod tests {
                 condition("code", Is, &["a"], true),
                 condition("tag", Is, &["245"], true),
             ],
+            vec![
+                condition("ind1", Is, &["1"], false),
+                condition("tag", Like, &["2??"], false),
+            ],
+            vec![Condition {
+                test: None,
+                ..condition("tag", Is, &[], true)
+            }],
             vec![condition("ind1", Is, &["1"], false)],
             vec![],
         ];
@@ -142,14 +182,20 @@ mod tests {
             "code=''",
             "code='a' tag='245'",
             "ind1='1'",
+            "ind1='1' tag='245'",
             "",
         ] {
-            let xml = format!("<r><f {element}/></r>");
-            let root = Element::read(&xml).unwrap();
-            for conditions in &conditions {
-                let expected = root
-                    .elements()
-                    .all(|element| conditions.iter().all(|it| it.holds(element)));
+            let alone = format!("<r><f {element}/></r>");
+            let among_many = format!("<r>{}<f {element}/></r>", "<g tag='001'/>".repeat(MANY));
+            for (xml, conditions) in [alone, among_many]
+                .iter()
+                .flat_map(|xml| conditions.iter().map(move |it| (xml, it)))
+            {
+                let root = Element::read(xml).unwrap();
+                let fields = root.elements().filter(|element| element.local == "f");
+                let expected = fields
+                    .into_iter()
+                    .all(|field| conditions.iter().all(|it| it.holds(field)));
                 let path = Path {
                     steps: vec![Step::new(Name::new("", "f"), conditions.clone())],
                     end: End::Element,

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::key::Keys;
+use super::key::{Keys, is_about_key};
 use super::tree::Element;
 
 /// A way down from an element.
@@ -25,7 +25,9 @@ pub struct Step {
     pub name: Name,
     /// What must hold for them.
     pub conditions: Vec<Condition>,
-    /// Which keys that leaves.
+    /// How many of these, the first ones, the key of an element decides.
+    of_keys: usize,
+    /// Which keys they leave.
     keys: Option<Keys>,
 }
 
@@ -107,14 +109,22 @@ impl Path {
         found
     }
 
-    /// The values that the path leads to; empty ones are none.
-    pub fn values<'e, 'a>(&self, from: &'e Element<'a>) -> Vec<Found<'e, 'a>> {
-        let mut found = Vec::new();
-        self.visit(from, &mut |it| {
-            found.push(it);
+    /// Shows each value that the path leads to; empty ones are none.
+    pub(super) fn each<'e, 'a>(&self, from: &'e Element<'a>, show: &mut dyn FnMut(Found<'e, 'a>)) {
+        self.visit(from, &mut |found| {
+            show(found);
             false
         });
-        found
+    }
+
+    /// The first value that the path leads to.
+    pub(super) fn first<'e, 'a>(&self, from: &'e Element<'a>) -> Option<Found<'e, 'a>> {
+        let mut first = None;
+        self.visit(from, &mut |found| {
+            first = Some(found);
+            true
+        });
+        first
     }
 
     /// Shows each value, until one is what was looked for; whether one was.
@@ -126,9 +136,12 @@ impl Path {
                     Some(value) => Cow::Borrowed(trimmed(value)),
                     None => return false,
                 },
-                End::Characters(first, last) => cut(&element.exact_text(), *first, *last),
+                End::Characters(first, last) => match element.exact_text() {
+                    Cow::Borrowed(text) => Cow::Borrowed(cut(text, *first, *last)),
+                    Cow::Owned(text) => Cow::Owned(cut(&text, *first, *last).to_owned()),
+                },
             };
-            !value.trim().is_empty() && look(Found { element, value })
+            !value.trim_start().is_empty() && look(Found { element, value })
         })
     }
 }
@@ -137,9 +150,10 @@ impl Path {
 fn walk<'e, 'a>(steps: &[Step], from: &'e Element<'a>, look: &mut dyn FnMut(&'e Element<'a>) -> bool) -> bool {
     match steps.split_first() {
         None => look(from),
+        Some((step, _)) if !step.may_be_in(from) => false,
         Some((step, rest)) => from
             .elements()
-            .any(|element| step.fits(element) && walk(rest, element, look)),
+            .any(|element| step.may_be(element) && step.is(element) && walk(rest, element, look)),
     }
 }
 
@@ -152,32 +166,48 @@ fn trimmed(value: &str) -> &str {
 }
 
 /// Some characters of a text; what is not there is left out.
-fn cut<'v>(text: &str, first: usize, last: usize) -> Cow<'v, str> {
-    let cut: String = text.chars().skip(first).take(last + 1 - first.min(last)).collect();
-    Cow::Owned(cut.trim().to_owned())
+fn cut(text: &str, first: usize, last: usize) -> &str {
+    let mut starts = text.char_indices().map(|(start, _)| start);
+    let start = starts.nth(first).unwrap_or(text.len());
+    let end = starts.nth(last.saturating_sub(first)).unwrap_or(text.len());
+    text[start..end].trim()
 }
 
 impl Step {
-    pub(super) fn new(name: Name, conditions: Vec<Condition>) -> Step {
+    pub(super) fn new(name: Name, mut conditions: Vec<Condition>) -> Step {
+        conditions.sort_by_key(|it| !is_about_key(it));
         Step {
             keys: Keys::of(&conditions),
+            of_keys: conditions.iter().filter(|it| is_about_key(it)).count(),
             name,
             conditions,
         }
     }
 
-    fn fits(&self, element: &Element<'_>) -> bool {
-        if let (Some(keys), Some(key)) = (&self.keys, element.key)
-            && !keys.has(key)
-        {
-            return false;
+    /// Whether it may be one of the elements in an element.
+    fn may_be_in(&self, element: &Element<'_>) -> bool {
+        match (&self.keys, &element.within) {
+            (Some(keys), Some(within)) => keys.meet(within),
+            _ => true,
         }
+    }
+
+    /// Whether it may be an element, by the key of that: nearly all are passed by so.
+    #[inline]
+    fn may_be(&self, element: &Element<'_>) -> bool {
+        match (&self.keys, element.key) {
+            (Some(keys), Some(key)) => keys.has(key),
+            _ => true,
+        }
+    }
+
+    /// Whether it is an element that it may be by the key.
+    fn is(&self, element: &Element<'_>) -> bool {
+        let decided = element.key.map_or(0, |_| self.of_keys);
+        let wanted = self.name.local.as_deref();
         // The namespace last: it is long, and nearly always the same.
-        self.name
-            .local
-            .as_deref()
-            .is_none_or(|wanted| same(wanted, element.local))
-            && self.conditions.iter().all(|it| it.holds(element))
+        wanted.is_none_or(|wanted| same(wanted, element.local))
+            && self.conditions[decided..].iter().all(|it| it.holds(element))
             && *self.name.namespace == *element.namespace
     }
 }
@@ -298,5 +328,21 @@ mod tests {
             assert_eq!(is_like(value, pattern), fits, "{value} {pattern}");
         }
         assert!(!is_like(&"a".repeat(5_000), &format!("{}b", "*a".repeat(1_000))));
+    }
+
+    #[test]
+    fn characters_are_counted_and_what_is_not_there_is_left_out() {
+        for (text, first, last, found) in [
+            ("abcdef", 0, 0, "a"),
+            ("abcdef", 1, 3, "bcd"),
+            ("abcdef", 4, 9, "ef"),
+            ("abcdef", 6, 9, ""),
+            ("abcdef", 3, 1, "d"),
+            ("äöü ß", 1, 2, "öü"),
+            ("äöü ß", 2, 3, "ü"),
+            ("", 0, 0, ""),
+        ] {
+            assert_eq!(cut(text, first, last), found, "{text} {first}-{last}");
+        }
     }
 }

@@ -4,21 +4,22 @@
 //! instructions are left out.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::is_marc_namespace;
-use super::key::Key;
+use super::key::{Key, Keys};
 use super::path::same;
 use crate::fault::{Fault, Problem, short};
-use crate::fragment::{MAX_DEPTH, split};
-use crate::namespaces::Namespaces;
+use crate::find::find;
+use crate::fragment::{MAX_DEPTH, declared_prefix, split};
+use crate::namespaces::XML;
 use crate::scan::{Attribute as Written, Scanner, Token, unescape};
 
 /// One element and everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element<'a> {
     /// The namespace, empty for none.
-    pub namespace: Arc<str>,
+    pub namespace: Rc<str>,
     /// The name without a prefix.
     pub local: &'a str,
     /// In the order they are written, without declarations.
@@ -26,13 +27,15 @@ pub struct Element<'a> {
     /// In the order of the document.
     pub children: Vec<Child<'a>>,
     pub(super) key: Option<Key>,
+    /// Which keys are in it; none where nobody counted.
+    pub(super) within: Option<Keys>,
 }
 
 /// One attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute<'a> {
     /// The namespace, empty for none.
-    pub namespace: Arc<str>,
+    pub namespace: Rc<str>,
     /// The name without a prefix.
     pub local: &'a str,
     /// The value, references resolved.
@@ -55,13 +58,12 @@ impl<'a> Element<'a> {
     /// The first thing that is not XML, or not well formed.
     pub fn read(xml: &'a str) -> Result<Element<'a>, Fault> {
         let mut scanner = Scanner::new(xml);
-        let mut namespaces = Namespaces::none();
-        let mut met: Vec<Arc<str>> = vec![Arc::from("")];
+        let mut declared = Declared::at_the_root();
         // The open elements with the names that close them, and how many declarations were in force before each.
         let mut open: Vec<(Element<'a>, &'a str, usize)> = Vec::new();
         loop {
             let fault = |scanner: &Scanner<'_>, problem| Err(scanner.fault(scanner.token_start(), problem));
-            let text = match scanner.next_token()? {
+            let child = match scanner.next_token()? {
                 None => {
                     let problem = match open.last() {
                         Some((_, name, _)) => Problem::NotClosed(short(name)),
@@ -73,41 +75,43 @@ impl<'a> Element<'a> {
                     return fault(&scanner, Problem::TooDeep(MAX_DEPTH));
                 }
                 Some(Token::Start { name, empty }) => {
-                    let before = namespaces.len();
-                    let element = start(name, scanner.attributes(), &mut namespaces, &mut met);
-                    let Some(element) = element else {
+                    let before = declared.all.len();
+                    let Some(element) = start(name, scanner.attributes(), &mut declared) else {
                         return fault(&scanner, Problem::UndeclaredPrefix(short(name)));
                     };
                     if !empty {
                         open.push((element, name, before));
                         continue;
                     }
-                    namespaces.truncate(before);
-                    match open.last_mut() {
-                        Some((parent, ..)) => parent.children.push(Child::Element(element)),
-                        None => return Ok(element),
-                    }
-                    continue;
+                    declared.all.truncate(before);
+                    Child::Element(element)
                 }
                 Some(Token::End { name }) => {
-                    let Some((element, _, before)) = open.pop().filter(|(_, opened, _)| *opened == name) else {
+                    let Some((mut element, _, before)) = open.pop().filter(|(_, opened, _)| *opened == name) else {
                         return fault(&scanner, Problem::StrayEndTag(short(name)));
                     };
-                    namespaces.truncate(before);
-                    match open.last_mut() {
-                        Some((parent, ..)) => parent.children.push(Child::Element(element)),
-                        None => return Ok(element),
-                    }
-                    continue;
+                    declared.all.truncate(before);
+                    element.within = Keys::within(&element);
+                    Child::Element(element)
                 }
-                Some(Token::Text(raw)) => unescape(raw),
-                Some(Token::Section(raw)) => Cow::Borrowed(raw),
+                Some(Token::Text(raw)) => Child::Text(unescape(raw)),
+                Some(Token::Section(raw)) => Child::Text(Cow::Borrowed(raw)),
                 Some(Token::Comment | Token::Instruction | Token::Declaration) => continue,
             };
-            if let Some((parent, ..)) = open.last_mut() {
-                parent.children.push(Child::Text(text));
+            match (open.last_mut(), child) {
+                (Some((parent, ..)), child) => parent.push(child),
+                (None, Child::Element(root)) => return Ok(root),
+                (None, Child::Text(_)) => {}
             }
         }
+    }
+
+    fn push(&mut self, child: Child<'a>) {
+        if self.children.is_empty() {
+            // Most elements have one text in them, or one element, and nothing else.
+            self.children.reserve_exact(1);
+        }
+        self.children.push(child);
     }
 
     /// The elements directly in it.
@@ -151,7 +155,7 @@ impl<'a> Element<'a> {
             [Child::Text(text)] => Cow::Borrowed(&**text),
             _ => Cow::Owned(self.all_text()),
         };
-        match text.contains(['\n', '\r']) {
+        match is_broken(&text) {
             true => Cow::Owned(in_one_line(&text).into_owned()),
             false => text,
         }
@@ -179,44 +183,44 @@ impl<'a> Element<'a> {
     }
 }
 
-/// `met` are the namespaces so far, the empty one first: a record has few, and its elements share them.
-fn start<'a>(
-    name: &'a str,
-    written: &[Written<'a>],
-    namespaces: &mut Namespaces,
-    met: &mut Vec<Arc<str>>,
-) -> Option<Element<'a>> {
-    for attribute in written {
-        match attribute.name.strip_prefix("xmlns") {
-            Some("") => namespaces.declare("", &unescape(attribute.value)),
-            Some(rest) if rest.starts_with(':') => namespaces.declare(&rest[1..], &unescape(attribute.value)),
-            _ => {}
+/// What prefixes stand for, the innermost declaration last. Elements share the text of their namespace.
+struct Declared<'a> {
+    all: Vec<(&'a str, Rc<str>)>,
+    /// No namespace.
+    none: Rc<str>,
+}
+
+impl<'a> Declared<'a> {
+    fn at_the_root() -> Declared<'a> {
+        let none: Rc<str> = Rc::from("");
+        Declared {
+            all: vec![("xml", Rc::from(XML)), ("", Rc::clone(&none))],
+            none,
         }
     }
-    let none = Arc::clone(met.first()?);
-    let mut resolve = |prefix: &str| {
-        let uri = namespaces.resolve(prefix)?;
-        let known = met.iter().find(|known| ***known == *uri).cloned();
-        Some(known.unwrap_or_else(|| {
-            let new: Arc<str> = Arc::from(uri);
-            met.push(Arc::clone(&new));
-            new
-        }))
-    };
-    let (prefix, local) = split(name);
-    let namespace = resolve(prefix)?;
-    let mut attributes = Vec::with_capacity(written.len());
+
+    fn resolve(&self, prefix: &str) -> Option<Rc<str>> {
+        let declaration = self.all.iter().rfind(|(known, _)| *known == prefix);
+        declaration.map(|(_, namespace)| Rc::clone(namespace))
+    }
+}
+
+fn start<'a>(name: &'a str, written: &[Written<'a>], declared: &mut Declared<'a>) -> Option<Element<'a>> {
     for attribute in written {
-        let (prefix, local) = split(attribute.name);
-        if prefix == "xmlns" || attribute.name == "xmlns" {
-            continue;
+        if let Some(prefix) = declared_prefix(attribute.name) {
+            declared.all.push((prefix, Rc::from(unescape(attribute.value))));
         }
+    }
+    let (prefix, local) = split(name);
+    let namespace = declared.resolve(prefix)?;
+    let mut attributes = Vec::with_capacity(written.len());
+    for attribute in written.iter().filter(|it| declared_prefix(it.name).is_none()) {
+        let (prefix, local) = split(attribute.name);
         attributes.push(Attribute {
             // An attribute without a prefix is in no namespace, whatever the default is.
-            namespace: if prefix.is_empty() {
-                Arc::clone(&none)
-            } else {
-                resolve(prefix)?
+            namespace: match prefix {
+                "" => Rc::clone(&declared.none),
+                _ => declared.resolve(prefix)?,
             },
             local,
             value: unescape(attribute.value),
@@ -228,25 +232,31 @@ fn start<'a>(
         key: key_of(&attributes),
         attributes,
         children: Vec::new(),
+        within: None,
     })
 }
 
-/// The key of an element; none if it has several, or none.
+/// The key of an element; none if it has several.
 fn key_of(attributes: &[Attribute<'_>]) -> Option<Key> {
     let mut keyed = attributes
         .iter()
         .filter(|attribute| attribute.namespace.is_empty() && matches!(attribute.local, "tag" | "code"));
-    let attribute = keyed.next()?;
-    match keyed.next() {
-        None => Key::of(attribute.local, &attribute.value),
-        Some(_) => None,
+    match (keyed.next(), keyed.next()) {
+        (None, _) => Some(Key::NEITHER),
+        (Some(attribute), None) => Key::of(attribute.local, &attribute.value),
+        (Some(_), Some(_)) => None,
     }
+}
+
+/// Whether it is broken into lines.
+fn is_broken(text: &str) -> bool {
+    find(text.as_bytes(), |byte| matches!(byte, b'\n' | b'\r')).is_some()
 }
 
 /// Line breaks and the blanks around them become one space; the ends are trimmed.
 fn in_one_line(text: &str) -> Cow<'_, str> {
     let text = text.trim();
-    if !text.contains(['\n', '\r']) {
+    if !is_broken(text) {
         return Cow::Borrowed(text);
     }
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

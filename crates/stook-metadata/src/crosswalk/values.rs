@@ -32,21 +32,26 @@ impl Means {
             Source::Paths(paths) => self.found(paths, from),
         };
         for change in changes {
-            self.change(change, from, &mut values);
+            // Most rules find nothing in most records, and of nothing only a default makes something.
+            if !values.is_empty() || matches!(change, Modifier::Default(_)) {
+                self.change(change, from, &mut values);
+            }
         }
         values
     }
 
     fn found<'m>(&self, paths: &'m [Path], from: &'m Element<'m>) -> Vec<Value<'m>> {
         let mut all = Vec::new();
-        for found in paths.iter().flat_map(|path| path.values(from)) {
-            let text = match self.drops_sorting_marks {
-                true => without_sorting_marks(found.value),
-                false => found.value,
-            };
-            all.push(Value {
-                text,
-                element: Some(found.element),
+        for path in paths {
+            path.each(from, &mut |found| {
+                let text = match self.drops_sorting_marks {
+                    true => without_sorting_marks(found.value),
+                    false => found.value,
+                };
+                all.push(Value {
+                    text,
+                    element: Some(found.element),
+                });
             });
         }
         all
@@ -100,7 +105,7 @@ impl Means {
             Modifier::First => values.truncate(1),
             Modifier::Rest => drop(values.drain(..values.len().min(1))),
             Modifier::Last => drop(values.drain(..values.len().saturating_sub(1))),
-            Modifier::Distinct => {
+            Modifier::Distinct if values.len() > 1 => {
                 let mut known = HashSet::new();
                 values.retain(|value| known.insert(value.text.clone()));
             }
@@ -118,7 +123,7 @@ impl Means {
                 element: None,
             }),
             Modifier::When(conditions) => values.retain(|value| conditions.iter().all(|it| holds(it, value))),
-            Modifier::Join(_) | Modifier::Default(_) | Modifier::With(_) | Modifier::Required => {}
+            Modifier::Join(_) | Modifier::Distinct | Modifier::Default(_) | Modifier::With(_) | Modifier::Required => {}
         }
         // What is empty says nothing.
         values.retain(|value| !value.text.is_empty());
@@ -144,7 +149,7 @@ fn narrow(values: &mut [Value<'_>], part: impl Fn(&str) -> &str) {
 
 /// The number that stands there; 0 if there is none.
 fn count(path: &Path, from: &Element<'_>) -> usize {
-    let number = path.values(from).first().and_then(|found| found.value.parse().ok());
+    let number = path.first(from).and_then(|found| found.value.parse().ok());
     number.unwrap_or(0)
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::fault::{Fault, MOST_TOLD, Problem, short};
 use crate::namespaces::{Namespaces, XML, XMLNS};
-use crate::scan::{Attribute, Scanner, Token, is_space, unescape};
+use crate::scan::{Attribute, Scanner, Token, is_space, split_at_colon, unescape};
 
 use super::content::{Content, Node};
 
@@ -329,7 +329,7 @@ impl<'a, 'c> Walk<'a, 'c> {
 
 /// Prefix and local part of a qualified name.
 pub(crate) fn split(name: &str) -> (&str, &str) {
-    name.split_once(':').unwrap_or(("", name))
+    split_at_colon(name).unwrap_or(("", name))
 }
 
 /// The prefix that an attribute of this name declares, if it declares any.

@@ -16,8 +16,8 @@ const MONTHS: [&str; 12] = [
     "december dec dezember dez décembre déc decembre diciembre dic prosince prosinec dicembre dezembro grudnia grudzień",
 ];
 
-/// What stands before the year of a copyright and says nothing about the date.
-const COPYRIGHT: [&str; 6] = ["©", "c", "cop.", "copyright", "(c)", "℗"];
+/// What stands before the year of a copyright and says nothing about the date. A mere c may be circa.
+const COPYRIGHT: [&str; 5] = ["©", "cop.", "copyright", "(c)", "℗"];
 
 /// Whether a date is written by ISO 8601: as W3CDTF or EDTF have it, or as an interval of those. The forms in which
 /// OpenAIRE tells the end of an embargo and DCMI a period count too.
@@ -53,7 +53,8 @@ fn is_date(text: &str) -> bool {
         return false;
     };
     let digits = year.trim_end_matches('X');
-    if year.len() != 4 || digits.is_empty() || !is_number(digits) {
+    // The year 0000 is that before the year 1, but nobody who writes it means that.
+    if year.len() != 4 || digits.is_empty() || !is_number(digits) || year == "0000" {
         return false;
     }
     match (month, day, time) {
@@ -265,7 +266,10 @@ mod tests {
             ("1990-1999", Some("1990/1999")),
             ("1990 – 1999", Some("1990/1999")),
             ("[1893]", Some("1893")),
-            ("c1990", Some("1990")),
+            ("c1990", None),
+            ("cop. 1990", Some("1990")),
+            ("0000", None),
+            ("0000/1999", None),
             ("©2004", Some("2004")),
             ("1893.", Some("1893")),
             ("30.2.2024", None),

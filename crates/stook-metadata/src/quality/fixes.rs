@@ -19,7 +19,8 @@ const MAX_REPLACEMENTS: usize = 100;
 const HEAD: &str = "\
 # Offered by `stook quality`. It does nothing by itself: read it, change it, take out what you do not want, then
 #   stook import --mapping FILE records.csv
-# A record to which nothing of this applies is published as it was given. In the others, elements come in this order.
+# A record to which nothing of this applies is published as it was given. In the others, elements come in this order, and
+# an element without a line here is left out.
 map oai_dc to oai_dc
 
 ";
@@ -192,7 +193,12 @@ impl Fix {
                 place.insert(old.clone(), new.clone());
             }
         }
-        markup::apply(text, &pairs)
+        let plain = markup::apply(text, &pairs);
+        if self.tags.is_empty() {
+            return plain;
+        }
+        let blanks = markup::BLANKS.iter();
+        blanks.fold(plain, |text, (old, new)| text.replace(old, new))
     }
 
     fn with_characters_mended(&mut self, text: &str) -> String {
@@ -237,6 +243,9 @@ impl Fix {
             let _ = write!(words, "  replace {} {}", quoted(old), quoted(new));
         }
         if !self.tags.is_empty() {
+            for (old, new) in markup::BLANKS {
+                let _ = write!(words, "  replace {} {}", quoted(old), quoted(new));
+            }
             words.push_str("  trim \"\"");
         }
         for sign in self.separators.difference(&self.torn) {

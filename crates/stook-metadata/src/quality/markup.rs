@@ -157,6 +157,9 @@ const INLINE: &[&str] = &[
     "jats:sup",
 ];
 
+/// Tags around what nobody was meant to read. To take out the tags alone would leave that.
+const PROGRAMS: &[&str] = &["script", "style", "iframe"];
+
 /// The longest reference: anything longer is none.
 const MAX_REFERENCE: usize = 12;
 
@@ -179,7 +182,7 @@ pub(super) fn replacements(text: &str) -> Vec<(String, String)> {
     }
     pairs.sort_by_key(|(_, meant)| meant == "&");
     let plain = apply(text, &pairs);
-    // A tag with attributes is different each time.
+    // A tag with attributes is different each time, and a program is no text.
     if tags(&plain).all(|tag| tag.is_simple) {
         pairs.extend(tags(&plain).map(|tag| (tag.text.to_owned(), tag.instead.to_owned())));
     }
@@ -193,6 +196,9 @@ pub(super) fn apply(text: &str, pairs: &[(String, String)]) -> String {
         .iter()
         .fold(text.to_owned(), |text, (old, new)| text.replace(old, new))
 }
+
+/// Where tags stood between words there may be several blanks now. Of three, the second time leaves one.
+pub(super) const BLANKS: [(&str, &str); 2] = [("  ", " "); 2];
 
 /// References with what they stand for.
 fn references(text: &str) -> impl Iterator<Item = (&str, String)> {
@@ -225,7 +231,7 @@ struct Tag<'t> {
     text: &'t str,
     /// What stands in its place where it is taken out.
     instead: &'static str,
-    /// Whether it has no attributes.
+    /// Whether it can be taken out: it has no attributes, and is around text.
     is_simple: bool,
 }
 
@@ -241,9 +247,11 @@ fn tag_at<'t>(text: &'t str, around: &str) -> Option<Tag<'t>> {
     let inside = inside.strip_suffix('/').unwrap_or(inside).trim_end();
     let (name, attributes) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
     let lower = name.to_ascii_lowercase();
+    let is_program = PROGRAMS.contains(&&*lower) && around.contains(&format!("</{name}>"));
     let instead = match (BLOCKS.contains(&&*lower), INLINE.contains(&&*lower)) {
         (true, _) => " ",
         (_, true) => "",
+        _ if is_program => "",
         _ => return None,
     };
     let is_tag = attributes.is_empty() || attributes.contains('=');
@@ -251,7 +259,7 @@ fn tag_at<'t>(text: &'t str, around: &str) -> Option<Tag<'t>> {
     (is_tag && is_closed).then(|| Tag {
         text: &text[..=end],
         instead,
-        is_simple: attributes.is_empty(),
+        is_simple: attributes.is_empty() && !is_program,
     })
 }
 
@@ -270,7 +278,8 @@ mod tests {
             ("H<sub>2</sub>O in <i>E. coli</i>", "H2O in E. coli"),
             ("one<br/>two<BR>three", "one two three"),
             ("<jats:p>Abstract</jats:p>", " Abstract "),
-            // What has attributes stays, and is reported.
+            // What has attributes stays, and is reported; so does what is no text.
+            ("<script>alert(1)</script>", "<script>alert(1)</script>"),
             ("<a href=\"x\">here</a>", "<a href=\"x\">here</a>"),
         ] {
             assert!(is_left(text), "{text}");
@@ -289,6 +298,7 @@ mod tests {
             "The letter <i> in Old English",
             "Geschichte <18. Jahrhundert>",
             "Hamlet <play>",
+            "Rococo <style>",
             "<http://example.org/>",
             "x &foo; y",
             "&; &#; &#x; &#99999999; &",

@@ -18,6 +18,8 @@ pub struct Report {
     pub records: u64,
     /// Of these, those that could say something better. Hints do not count.
     pub improvable: u64,
+    /// Of these, those that are made of records in other formats, so that there is nothing to be rewritten.
+    pub made: u64,
     /// What can be put right mechanically.
     pub fixes: Fixes,
     tallies: [Tally; RECOMMENDATIONS.len()],
@@ -54,6 +56,7 @@ impl Report {
         Report {
             records: 0,
             improvable: 0,
+            made: 0,
             fixes: Fixes::default(),
             tallies: Default::default(),
             most_examples,
@@ -63,6 +66,21 @@ impl Report {
 
     /// Looks at an `oai_dc` record.
     pub fn look_at(&mut self, identifier: &str, record: &str) {
+        let looked = self.look(identifier, record);
+        for (element, value) in &looked.all {
+            self.fixes.note(*element, value, looked.needs_type, self.only);
+        }
+    }
+
+    /// Looks at an `oai_dc` record that is made of another format. What is given is not in Dublin Core, so no mapping of
+    /// that could put it right.
+    pub fn look_at_made(&mut self, identifier: &str, record: &str) {
+        let before = self.improvable;
+        self.look(identifier, record);
+        self.made += self.improvable - before;
+    }
+
+    fn look<'r>(&mut self, identifier: &str, record: &'r str) -> Looked<'r> {
         let mut met = [false; RECOMMENDATIONS.len()];
         let (tallies, most, only) = (&mut self.tallies, self.most_examples, self.only);
         let mut found = |finding: Finding<'_>| {
@@ -82,9 +100,9 @@ impl Report {
         self.records += 1;
         let counts = |known: &&super::Recommendation| met[known.code as usize] && !known.is_hint;
         self.improvable += u64::from(RECOMMENDATIONS.iter().any(|known| counts(&known)));
-        let needs_type = met[Code::TypeWord as usize];
-        for (element, value) in &statements {
-            self.fixes.note(*element, value, needs_type, self.only);
+        Looked {
+            needs_type: met[Code::TypeWord as usize],
+            all: statements,
         }
     }
 
@@ -94,6 +112,12 @@ impl Report {
         all.filter(|(_, tally)| tally.values > 0)
             .map(|(known, tally)| (known.code, tally))
     }
+}
+
+/// A record that was looked at.
+struct Looked<'r> {
+    all: Vec<(Element, Cow<'r, str>)>,
+    needs_type: bool,
 }
 
 impl Tally {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::dublin_core::Element;
 use crate::find::find;
-use crate::scan::unescape;
+use crate::scan::{split_at_colon, unescape};
 
 /// The elements of a record with their values, in its order: blanks at the ends dropped, lines put into one.
 pub(super) struct Statements<'r> {
@@ -63,9 +63,11 @@ fn past_other_markup(markup: &str) -> Option<&str> {
 /// The inside of a start tag, and what comes after it. A `>` in a value is none of the tag's end.
 fn past_tag(markup: &str) -> Option<(&str, &str)> {
     let bytes = markup.as_bytes();
+    let is_special = |byte: &u8| matches!(byte, b'>' | b'"' | b'\'');
     let mut at = 1;
     loop {
-        at += find(bytes.get(at..)?, |byte| matches!(byte, b'>' | b'"' | b'\''))?;
+        // Byte by byte: the name of an element is short, and nearly always the whole tag.
+        at += bytes.get(at..)?.iter().position(is_special)?;
         let sign = bytes[at];
         if sign == b'>' {
             return Some((&markup[1..at], &markup[at + 1..]));
@@ -78,7 +80,7 @@ fn past_tag(markup: &str) -> Option<(&str, &str)> {
 fn element_of(tag: &str) -> Option<Element> {
     let is_end = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'/');
     let name = tag.bytes().position(is_end).map_or(tag, |end| &tag[..end]);
-    Element::from_local_name(name.split_once(':').map_or(name, |(_, local)| local))
+    Element::from_local_name(split_at_colon(name).map_or(name, |(_, local)| local))
 }
 
 /// The text up to the end tag, and what comes after that.

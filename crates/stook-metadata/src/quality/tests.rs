@@ -175,7 +175,8 @@ fn what_is_offered_puts_it_right() {
             "&lt;p&gt;R&amp;amp;D &quot;x&quot;&lt;/p&gt;",
             vec!["R&amp;D \"x\""],
         ),
-        ("description", "<p>One</p><p>two</p>", vec!["One  two"]),
+        ("description", "<p>One</p><p>two</p>", vec!["One two"]),
+        ("description", "<p>One</p> <p>two</p> three", vec!["One two three"]),
         (
             "subject",
             "Procter &amp; Gamble; Müller",
@@ -285,4 +286,16 @@ fn examples_differ_and_are_bounded() {
     let (_, dates) = report.tallies().next().unwrap();
     let identifiers: Vec<&str> = dates.examples.iter().map(|example| &*example.identifier).collect();
     assert_eq!((dates.records, dates.values, identifiers), (4, 4, vec!["0", "2"]));
+}
+
+#[test]
+fn nothing_is_offered_for_what_is_made_of_another_format() {
+    let record = "<dc><title>T</title><date>17.5.1893</date></dc>";
+    let mut report = Report::new(3, Some(Code::DateForm));
+    report.look_at_made("one", record);
+    assert_eq!((report.improvable, report.made), (1, 1));
+    assert_eq!(report.fixes.mapping(), None);
+    report.look_at("two", record);
+    assert_eq!((report.improvable, report.made), (2, 1));
+    assert!(report.fixes.mapping().is_some());
 }

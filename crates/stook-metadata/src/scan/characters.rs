@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::clean::reference_code;
+use crate::find::find;
 
 /// Bytes at which text or an attribute value may stop being plain: markup,
 /// quotation marks, `]`, control characters, and the first byte of U+F000 to
@@ -28,9 +29,16 @@ pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-pub(super) fn is_ascii_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-' | b'.')
-}
+/// ASCII bytes of names but for the colon: a table, because names are looked at byte by byte.
+pub(super) const IS_PLAIN_IN_NAME: [bool; 256] = {
+    let mut name = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        name[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        byte += 1;
+    }
+    name
+};
 
 /// NameStartChar of XML 1.0 §2.3, but for the colon.
 pub(super) fn is_name_start(character: char) -> bool {
@@ -70,7 +78,7 @@ pub(super) fn predefined(entity: &str) -> Option<char> {
 /// ```
 #[must_use]
 pub fn unescape(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find('&') else {
+    let Some(first) = find(raw.as_bytes(), |byte| byte == b'&') else {
         return Cow::Borrowed(raw);
     };
     let mut text = String::with_capacity(raw.len());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use stook_oai::SetSpec;
 
@@ -23,7 +23,7 @@ impl SetRules {
         let mut root = Element::read(record)?;
         // The rules see it as they see everything else of the record.
         root.attributes.push(Attribute {
-            namespace: Arc::from(OAI_PMH_NAMESPACE),
+            namespace: Rc::from(OAI_PMH_NAMESPACE),
             local: "identifier",
             value: Cow::Borrowed(identifier),
         });

@@ -187,6 +187,7 @@ macro_rules! contract {
                 imports {
                     the_first_of_repeated_records_wins_within_a_batch
                     the_first_of_repeated_records_wins_across_batches
+                    a_claimed_record_counts_as_having_come_in_that_format_only
                     the_same_input_again_changes_nothing_however_it_is_cut
                     an_interrupted_import_run_again_ends_in_the_same_state
                     an_import_sees_what_others_publish_meanwhile

@@ -25,6 +25,9 @@ use crate::import::watch::FEW;
 use crate::import::{self, Fields, ImportError, Input, Options, Progress, Shape, Summary, open};
 use crate::sets;
 
+/// What is said after Ctrl-C.
+const STOPPED: &str = "Stopped. Everything counted above is published. Run the same command again to finish.";
+
 /// Publish the records of files, folders, archives, standard input or a database
 #[derive(Args)]
 #[command(after_help = "\
@@ -53,7 +56,7 @@ Examples:
   some-program-that-writes-json | stook import -
 
 Importing the same thing twice changes nothing. What cannot be published goes to `stook quarantine`; the exit code
-is then 1. Ctrl-C stops after the batch in hand; run the same command again and it finishes.")]
+is then 1. Ctrl-C stops after the batch in hand, with exit code 1; run the same command again and it finishes.")]
 pub(super) struct Import {
     /// Files, folders, archives; - is standard input
     #[arg(required_unless_present = "sql", value_name = "FILE")]
@@ -111,6 +114,9 @@ pub(super) struct Import {
     #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "watch",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     watch_seconds: u64,
+    /// Let go of a folder that was watched once: its records are deleted, unless another file has them
+    #[arg(long, value_name = "FOLDER", requires = "watch")]
+    forget: Vec<PathBuf>,
     /// Refuse to delete more than this share of the records, if that is more than ten
     #[arg(long, value_name = "PERCENT", default_value_t = 10, requires = "deletes",
           value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -122,7 +128,7 @@ impl Import {
         let session = Session::open(place)?;
         let options = self.options(&session)?;
         if self.watch {
-            return self.keep_watch(&session, options);
+            return self.keep_watch(&session, options, &place.repository);
         }
         let readings = self.readings(&session, &options)?;
         let mut inputs: Vec<Input> = self.inputs.iter().map(|input| Input::from_argument(input)).collect();
@@ -148,7 +154,7 @@ impl Import {
             ending = Ending::Findings;
         }
         if summary.stopped {
-            eprintln!("Stopped. Everything counted above is published. Run the same command again to finish.");
+            eprintln!("{STOPPED}");
             ending = Ending::Findings;
         } else {
             database::remember(&readings, &session)?;

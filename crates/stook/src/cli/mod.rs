@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand, each a struct of its arguments and a `run`.
 //!
-//! Exit codes: 0 all is well, 1 done with findings (something quarantined, a check that failed), 2 could not run.
+//! Exit codes: 0 all is well, 1 done with findings (something quarantined, a check that failed) or stopped by Ctrl-C, 2 could
+//! not run or failed on the way.
 
 mod backup;
 mod check;
@@ -153,7 +154,11 @@ fn in_words(error: &Error) -> String {
     let mut remedies = Vec::new();
     for cause in error.chain() {
         let cause_text = cause.to_string();
-        let (what, remedy) = cause_text.split_once("\nTry: ").unwrap_or((&cause_text, ""));
+        // Libraries write both in one line.
+        let halves = cause_text
+            .split_once("\nTry: ")
+            .or_else(|| cause_text.split_once(". Try: "));
+        let (what, remedy) = halves.unwrap_or((&cause_text, ""));
         remedies.push(remedy.to_owned());
         if let Some(failure) = cause.downcast_ref::<StoreError>() {
             remedies.push(failure.hint().to_owned());

@@ -1,5 +1,6 @@
 //! `stook quality`: what records could say better, and what could be done about it.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,12 +10,12 @@ use clap::Args;
 use serde_json::{Value, json};
 use stook_metadata::quality::{Code, Example, RECOMMENDATIONS, Report, Tally};
 use stook_oai::{MetadataPrefix, SetSpec};
-use stook_store::{Position, Span};
+use stook_store::{Position, RepositoryId, Snapshot, Span, StoreError};
 
 use super::session::{Place, Session};
 use super::{Ending, progress, stop};
 use crate::count::{counted, grouped, noun};
-use crate::crosswalk::refresh;
+use crate::crosswalk::refresh::{self, Given};
 
 /// Records looked at in one go.
 const STEP: usize = 2_000;
@@ -96,17 +97,19 @@ impl Quality {
     fn look(&self, session: &Session, stop: &AtomicBool) -> Result<Report> {
         let set = self.set.as_deref().map(SetSpec::parse).transpose()?;
         let mut report = Report::new(self.examples, self.only);
+        let oai_dc = MetadataPrefix::oai_dc();
         let found = session.store.look_up(|snapshot| {
             if let Some(set) = &set
                 && snapshot.set(session.repository, set)?.is_none()
             {
                 return Ok(None);
             }
-            let list = snapshot.list(session.repository, &MetadataPrefix::oai_dc(), set.as_ref())?;
+            let list = snapshot.list(session.repository, &oai_dc, set.as_ref())?;
             let count = list.map_or(Ok(0), |list| snapshot.count(list, Span::ALL))?;
-            Ok(Some((list, snapshot.last(), count)))
+            let others = snapshot.formats(session.repository)?.len() > 1;
+            Ok(Some((list, snapshot.last(), count, others)))
         })?;
-        let Some((list, through, count)) = found else {
+        let Some((list, through, count, others)) = found else {
             let set = self.set.as_deref().unwrap_or_default();
             bail!("there is no set {set}\nTry: stook set list");
         };
@@ -118,12 +121,20 @@ impl Quality {
             through,
         };
         while !stop.load(Relaxed) {
-            let (records, last, more) = session
-                .store
-                .look_up(|snapshot| refresh::read(snapshot, list, span, STEP))?;
+            let (records, last, more, made) = session.store.look_up(|snapshot| {
+                let (records, last, more) = refresh::read(snapshot, list, span, STEP)?;
+                // Where there is but one format, nothing can be made of another.
+                let made = match others {
+                    true => made(snapshot, session.repository, &records)?,
+                    false => HashSet::new(),
+                };
+                Ok((records, last, more, made))
+            })?;
             for record in &records {
-                if let Some(metadata) = &record.metadata {
-                    report.look_at(&record.identifier, metadata);
+                let Some(metadata) = &record.metadata else { continue };
+                match made.contains(&record.identifier) {
+                    true => report.look_at_made(&record.identifier, metadata),
+                    false => report.look_at(&record.identifier, metadata),
                 }
             }
             bar.inc(records.len() as u64);
@@ -135,6 +146,18 @@ impl Quality {
         bar.finish_and_clear();
         Ok(report)
     }
+}
+
+/// Those of the records that are made of another format.
+fn made(snapshot: &Snapshot, repository: RepositoryId, records: &[Given]) -> Result<HashSet<String>, StoreError> {
+    let mut made = HashSet::new();
+    for Given { identifier, .. } in records {
+        let known = snapshot.known(repository, &MetadataPrefix::oai_dc(), identifier)?;
+        if known.is_some_and(|known| known.derived) {
+            made.insert(identifier.clone());
+        }
+    }
+    Ok(made)
 }
 
 /// Writes the mapping. The file gets its name when it is complete.
@@ -171,7 +194,7 @@ fn in_json(report: &Report, mapping: Option<&str>, repository: &str, stopped: bo
         })
     };
     json!({
-        "repository": repository, "records": report.records, "improvable": report.improvable, "stopped": stopped,
+        "repository": repository, "records": report.records, "improvable": report.improvable, "made": report.made, "stopped": stopped,
         "findings": report.tallies().map(finding).collect::<Vec<_>>(), "mapping": mapping,
     })
 }
@@ -186,12 +209,22 @@ fn in_words(report: &Report, mapping: Option<&str>, shows_mapping: bool) -> Stri
     );
     let improvable = (grouped(report.improvable), share(report.improvable, report.records));
     match report.improvable {
+        0 if report.tallies().next().is_some() => {
+            text.push_str("             Nothing is amiss, but there are hints.\n")
+        }
         0 => text.push_str("             None of them could say anything better.\n"),
         _ => drop(writeln!(
             text,
             "{:>12} could say some things better, {}",
             improvable.0, improvable.1
         )),
+    }
+    if report.made > 0 {
+        let _ = writeln!(
+            text,
+            "{:>12} of these are made of other formats: mend those, or the crosswalk; no mapping is offered for them",
+            grouped(report.made)
+        );
     }
     for (code, tally) in report.tallies() {
         write_finding(&mut text, code, tally, report.records);

@@ -56,7 +56,7 @@ impl Serve {
 /// Serves a configuration until the process is asked to stop; `announce` hears the address.
 pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListener)) -> Result<()> {
     let runtime = serve::runtime(&config.server).context("starting the server's threads")?;
-    let mut watching = watch::Watching::default();
+    let mut watching = watch::Watching::prepare(config)?;
     let served = runtime.block_on(async {
         let listener = serve::bind(&config.server.listen).await?;
         let site = site(config)?;
@@ -67,7 +67,7 @@ pub(super) fn run_until_stopped(config: &Config, announce: impl FnOnce(&TcpListe
             tokio::spawn(async move { reach::report(&base_url, &path).await });
         }
         announce(&listener);
-        watching.start(config)?;
+        watching.start()?;
         serve::run(listener, site, serve::asked_to_stop()).await
     });
     watching.finish();

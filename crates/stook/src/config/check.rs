@@ -76,6 +76,9 @@ impl Repository {
         if !self.watch.is_empty() && self.namespace.is_empty() {
             bail!("watch needs a namespace for the identifiers\nTry: namespace = \"your.domain\"");
         }
+        if self.watch.iter().any(|folder| folder.as_os_str().is_empty()) {
+            bail!("watch has an empty name\nTry: watch = [\"inbox\"], or [\".\"] for the folder of this file");
+        }
         self.check_access()
     }
 
@@ -235,6 +238,7 @@ mod tests {
             ("namespace = \"localhost\"", "namespace"),
             ("watch = [\"inbox\"]", "namespace"),
             ("watch_seconds = 0", "watch_seconds"),
+            ("namespace = \"a.example\"\nwatch = [\"\"]", "watch"),
             ("granularity = \"minutes\"", "granularity"),
             ("compression = [\"gzip\", \"gzip\"]", "compression"),
             ("friends = [\"hill.example.org\"]", "friends"),

@@ -216,14 +216,17 @@ impl Crosswalk {
     /// # Errors
     /// When none can be made, whatever the record says.
     pub fn make(&self, records: &[&str]) -> Result<Vec<Made>> {
-        let made: Vec<Made> = match &self.way {
+        match &self.way {
+            // One after the other: what was just made is checked while it is still at hand.
             Way::Mapping(mapping) => {
                 let apply = |record: &&str| mapping.apply(record).map_err(|fault| fault.to_string());
-                records.iter().map(apply).collect()
+                Ok(records.iter().map(apply).map(|made| self.checked(made)).collect())
             }
-            Way::Stylesheet(stylesheet) => stylesheet.apply(records).with_context(|| self.in_words())?,
-        };
-        Ok(made.into_iter().map(|made| self.checked(made)).collect())
+            Way::Stylesheet(stylesheet) => {
+                let made = stylesheet.apply(records).with_context(|| self.in_words())?;
+                Ok(made.into_iter().map(|made| self.checked(made)).collect())
+            }
+        }
     }
 
     fn checked(&self, made: Made) -> Made {

@@ -3,7 +3,7 @@
 //! Names are those of Dublin Core, in any case, with or without `dc:` or `dc.`; a few others say what the record is
 //! called and where it belongs; and the person who imports may map any name to one of these.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use stook_metadata::{Element, Language};
 
@@ -123,6 +123,11 @@ impl Fields {
             mapped.insert(folded(column), field);
         }
         Ok(Self { mapped, ignore_unknown })
+    }
+
+    /// Everything that was mapped, in order.
+    pub(super) fn in_order(&self) -> (BTreeMap<&String, &Field>, bool) {
+        (self.mapped.iter().collect(), self.ignore_unknown)
     }
 
     /// What a name means; `None` if nobody knows.

@@ -20,6 +20,8 @@ pub struct Rewrite {
     format: Format,
     /// Where it is written, for people.
     source: String,
+    /// Tells it from others.
+    digest: blake3::Hash,
 }
 
 /// What was done by it.
@@ -58,6 +60,15 @@ impl Rewrite {
             let path = path.display();
             format!("reading {path}\nTry: stook quality --fix {path}, which writes a mapping")
         })?;
+        if text
+            .lines()
+            .all(|line| line.trim().is_empty() || line.trim().starts_with('#'))
+        {
+            let path = path.display();
+            bail!(
+                "{path} has no lines of a mapping\nTry: remove it, then stook quality --fix {path}, which writes one"
+            );
+        }
         let mapping = Mapping::read(&text, formats).with_context(|| format!("in {}", path.display()))?;
         if mapping.from != mapping.to {
             bail!(
@@ -79,6 +90,7 @@ impl Rewrite {
             mapping: Arc::new(mapping),
             format,
             source: path.display().to_string(),
+            digest: blake3::hash(text.as_bytes()),
         })
     }
 
@@ -86,6 +98,11 @@ impl Rewrite {
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.format.prefix.as_str()
+    }
+
+    /// Tells it from other mappings, whatever their names.
+    pub(super) fn digest(&self) -> blake3::Hash {
+        self.digest
     }
 
     /// Where it is written.

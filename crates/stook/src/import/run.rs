@@ -27,8 +27,8 @@ use super::summary::Summary;
 use crate::crosswalk::{Crosswalks, heirs};
 use crate::sets::assign::Assigner;
 
-pub use mentions::{Hear, Mention, Mentions};
-use prepare::{Prepared, Preparer};
+pub use mentions::{Claim, Hear, Mention, Mentions};
+use prepare::{Origin, Prepared, Preparer};
 use waiting::Waiting;
 
 /// How much goes through the pipeline at once, in bytes. A load becomes one transaction; tests want many of them.
@@ -61,6 +61,9 @@ pub enum ImportError {
     /// A crosswalk cannot be made at all.
     #[error("{0:#}")]
     Crosswalk(anyhow::Error),
+    /// Whoever hears of the records failed, so they were not published.
+    #[error("{0:#}")]
+    Unheard(anyhow::Error),
     /// A thread cannot be started, or died.
     #[error("internal failure: {0}. What was committed before is safe; please report this")]
     Thread(String),
@@ -90,7 +93,7 @@ pub fn run(
         repository,
         importer,
     };
-    run_heard(target, inputs, options, stop, progress, &mut |_| Ok(()))
+    run_heard(target, inputs, options, stop, progress, &mut |_| Ok(vec![]))
 }
 
 /// Where an import goes.
@@ -180,25 +183,23 @@ struct Commit<'c> {
 }
 
 impl Commit<'_> {
-    fn commit(&mut self, mut prepared: Prepared) -> Result<(), StoreError> {
-        (self.hear)(&Mentions::of(&prepared))?;
+    fn commit(&mut self, mut prepared: Prepared) -> Result<(), ImportError> {
+        let claims = (self.hear)(&Mentions::of(&prepared)).map_err(ImportError::Unheard)?;
+        self.respect(&claims, &prepared)?;
         let outcomes = self.importer.commit(&prepared.batch)?;
         self.summary.derived += heirs::make(self.store, self.repository, self.crosswalks, &prepared.bereft)?;
         self.summary.regrouped += self.sets.settle(&prepared.items, &outcomes)?;
-        let published = prepared.origins.iter().map(|(_, identifier)| identifier.as_str());
+        let published = prepared.origins.iter().map(|origin| origin.identifier.as_str());
         let named = prepared.rejected.iter().filter_map(|entry| entry.identifier.as_deref());
         self.waiting.release(published.chain(named))?;
-        for (at, (outcome, (place, identifier))) in outcomes.into_iter().zip(prepared.origins).enumerate() {
+        for (at, (outcome, origin)) in outcomes.into_iter().zip(prepared.origins).enumerate() {
             if at >= prepared.given {
                 self.summary.derived += u64::from(outcome.is_published());
                 continue;
             }
             self.summary.count(outcome);
             if outcome == (Outcome::Repeated { same: false }) {
-                let reason = "the same record came earlier in this import and says something else; the first is kept";
-                prepared
-                    .rejected
-                    .push(Rejected::new(place, Some(identifier.into_string()), reason, b""));
+                prepared.rejected.push(came_earlier(origin, &claims));
                 self.summary.repeated -= 1;
             }
         }
@@ -228,6 +229,18 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// What somebody else had earlier counts as having come already, with all that is made of it.
+    fn respect(&mut self, claims: &[Claim], prepared: &Prepared) -> Result<(), StoreError> {
+        for Claim { identifier, prefix, .. } in claims {
+            self.importer.claim(prefix, identifier)?;
+            let made = prepared.origins[prepared.given..].iter();
+            for origin in made.filter(|origin| origin.identifier.as_str() == identifier) {
+                self.importer.claim(&origin.prefix, identifier)?;
+            }
+        }
+        Ok(())
+    }
+
     fn quarantine(&mut self, rejected: Vec<Rejected>) -> Result<(), StoreError> {
         if rejected.is_empty() {
             return Ok(());
@@ -236,6 +249,18 @@ impl Commit<'_> {
         let entries: Vec<_> = rejected.into_iter().map(quarantined).collect();
         self.importer.quarantine(&entries)
     }
+}
+
+fn came_earlier(origin: Origin, claims: &[Claim]) -> Rejected {
+    let is_about = |claim: &&Claim| claim.identifier == origin.identifier.as_str() && claim.prefix == origin.prefix;
+    let reason = match claims.iter().find(is_about) {
+        Some(Claim { holder, .. }) => {
+            format!("{holder} had the same record earlier and says something else; the first is kept")
+        }
+        None => "the same record came earlier in this import and says something else; the first is kept".to_owned(),
+    };
+    let identifier = Some(origin.identifier.into_string());
+    Rejected::new(origin.place, identifier, reason, b"")
 }
 
 fn quarantined(rejected: Rejected) -> Quarantined {

@@ -243,3 +243,53 @@ fn a_preview_shows_what_a_mapping_does_and_publishes_nothing() {
     assert!(shown.contains("STADTPLAN"), "{shown}");
     assert!(exported_nothing(&repository));
 }
+
+#[test]
+fn records_that_are_made_are_counted_and_not_offered_to_be_rewritten() {
+    let repository = Repository::new();
+    let mods = "<mods xmlns=\"http://www.loc.gov/mods/v3\" version=\"3.8\"><titleInfo><title>T</title></titleInfo>\
+                <originInfo><dateIssued>17.5.1893</dateIssued></originInfo></mods>";
+    let file = repository.write("m-1.xml", mods);
+    repository.fine(&["import", file.to_str().unwrap()]);
+    let told = repository.ends(1, &["quality", "--only", "date-form", "--fix", "f.map"]);
+    assert!(
+        told.contains("           1 of these are made of other formats"),
+        "{told}"
+    );
+    assert!(told.contains("There is no mapping to write"), "{told}");
+    assert!(!repository.path("f.map").exists());
+    repository.write("records.csv", TABLE);
+    repository.fine(&["import", "records.csv"]);
+    let report = report(&repository, 1, &["--only", "date-form"]);
+    assert_eq!(
+        (&report["improvable"], &report["made"]),
+        (&Value::from(3), &Value::from(1))
+    );
+    assert!(report["mapping"].as_str().unwrap().contains("17.5.1893"));
+}
+
+#[test]
+fn a_hint_is_not_said_to_be_nothing() {
+    let repository = repository();
+    repository.fine(&["import", "records.csv"]);
+    let told = repository.fine(&["quality", "--only", "no-rights"]);
+    assert!(told.contains("Nothing is amiss, but there are hints."), "{told}");
+    assert!(!told.contains("None of them"), "{told}");
+}
+
+#[test]
+fn a_mapping_that_cannot_be_read_says_what_to_try_in_a_line_of_its_own() {
+    let repository = repository();
+    repository.write("empty.map", "# nothing yet\n\n");
+    let told = repository.ends(2, &["import", "--mapping", "empty.map", "records.csv"]);
+    assert!(
+        told.contains("\nTry: remove it, then stook quality --fix empty.map"),
+        "{told}"
+    );
+    repository.write("wrong.map", "map oai_dc to oai_dc\ncpoy title\n");
+    let told = repository.ends(2, &["import", "--mapping", "wrong.map", "records.csv"]);
+    assert!(
+        told.contains("line 2: ") && told.contains("\nTry: title, creator"),
+        "{told}"
+    );
+}

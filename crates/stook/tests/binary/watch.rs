@@ -1,5 +1,6 @@
 //! Folders that are watched: `stook import --watch`, and `stook serve` with `watch`.
 
+mod folders;
 mod running;
 mod trouble;
 
@@ -192,6 +193,75 @@ fn a_record_in_two_files_is_deleted_with_the_last_of_them() {
 }
 
 #[test]
+fn a_record_in_two_files_stays_as_the_first_has_it_whichever_changes() {
+    let repository = watched();
+    let first = put(&repository, "z1.csv", 90, table(&[("1", "First"), ("2", "Two")]));
+    repository.fine(&ONCE);
+    let before = records(&repository);
+    sleep(NEXT_SECOND);
+    let second = put(
+        &repository,
+        "a2.csv",
+        90,
+        table(&[("1", "Second"), ("2", "Two"), ("3", "Three")]),
+    );
+    let printed = repository.ends(1, &ONCE);
+    assert!(printed.contains("1 file read: 1 new, 1 quarantined"), "{printed}");
+    let quarantine = repository.fine(&["quarantine"]);
+    assert!(
+        quarantine.contains("a2.csv:2: ") && quarantine.contains("z1.csv had the same record earlier"),
+        "{quarantine}"
+    );
+    // Touched, alone or together, they stay as they were.
+    for (round, paths) in [vec![&second], vec![&first], vec![&first, &second]]
+        .into_iter()
+        .enumerate()
+    {
+        paths.iter().for_each(|path| age(path, 80 - round as u64));
+        repository.run(&ONCE);
+        let now = records(&repository);
+        assert_eq!((&now["1"], &now["2"]), (&before["1"], &before["2"]), "{round}");
+    }
+    // The first may change it; and when it has it no more, the second is heard.
+    put(&repository, "z1.csv", 70, table(&[("1", "Erster"), ("2", "Two")]));
+    repository.fine(&ONCE);
+    assert_eq!(titles(&repository)["1"], Some("Erster".to_owned()));
+    put(&repository, "z1.csv", 60, table(&[("2", "Two")]));
+    age(&second, 60);
+    repository.fine(&ONCE);
+    assert_eq!(
+        titles(&repository),
+        expected(&[("1", "Second"), ("2", "Two"), ("3", "Three")])
+    );
+}
+
+#[test]
+fn a_record_in_two_formats_may_come_from_two_files() {
+    let repository = watched();
+    let mods = |title: &str| {
+        format!(
+            "<mods xmlns=\"http://www.loc.gov/mods/v3\" version=\"3.8\"><titleInfo><title>{title}</title></titleInfo></mods>"
+        )
+    };
+    put(&repository, "a.csv", 90, table(&[("x", "One")]));
+    repository.fine(&ONCE);
+    put(&repository, "x.xml", 90, mods("Eins"));
+    repository.fine(&ONCE);
+    put(&repository, "x.xml", 80, mods("Zwei"));
+    assert!(repository.fine(&ONCE).contains("1 changed"));
+    let exported = repository.fine(&["export"]);
+    assert!(
+        exported.contains("Zwei") && exported.contains("<dc:title>One"),
+        "{exported}"
+    );
+    // Another file with the same is another matter, and so is what would be made of it.
+    fs::create_dir(repository.path("inbox/more")).unwrap();
+    put(&repository, "more/x.xml", 70, mods("Drei"));
+    repository.ends(1, &ONCE);
+    assert!(!repository.fine(&["export"]).contains("Drei"));
+}
+
+#[test]
 fn a_record_that_moves_from_one_file_to_another_stays() {
     let repository = watched();
     put(&repository, "a.csv", 90, table(&[("1", "One"), ("2", "Two")]));
@@ -255,11 +325,46 @@ fn options_of_the_import_hold_for_watched_files_too() {
         "{printed}"
     );
     assert!(printed.contains("1 file read: 1 new"), "{printed}");
+    // It stays to be seen, with a command that whoever sees it can type.
+    let quarantine = repository.fine(&["quarantine"]);
+    assert!(
+        quarantine.contains("a.csv: unknown columns: Titel. Try: stook import --watch --once --map Titel=title inbox"),
+        "{quarantine}"
+    );
+    assert_eq!(quarantine.lines().count(), 1, "{quarantine}");
     // It is told again by whoever comes, until somebody says what the columns are.
     assert!(repository.ends(1, &ONCE).contains("unknown columns"));
     let mapped = [&ONCE[..], &["--map", "Titel=title"]].concat();
     assert!(repository.fine(&mapped).contains("1 file read: 1 new"));
+    assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
     assert_eq!(titles(&repository), expected(&[("1", "Eins"), ("2", "Two")]));
+}
+
+#[test]
+fn a_file_that_was_not_read_well_is_read_again_with_other_options() {
+    let repository = watched();
+    put(&repository, "latin.csv", 90, b"id,title\nl1,Stra\xdfe\nl2,ok\n");
+    put(&repository, "note.txt", 90, "Please leave this alone");
+    put(&repository, "b.csv", 90, table(&[("2", "Two")]));
+    repository.ends(1, &ONCE);
+    // With the same it would be the same.
+    assert_eq!(repository.fine(&ONCE).trim(), "0 files read");
+    let latin = [&ONCE[..], &["--encoding", "windows-1252"]].concat();
+    let printed = repository.ends(1, &latin);
+    assert!(
+        printed.contains("2 files read: 1 new, 1 unchanged, 1 quarantined"),
+        "{printed}"
+    );
+    assert_eq!(
+        titles(&repository),
+        expected(&[("2", "Two"), ("l1", "Straße"), ("l2", "ok")])
+    );
+    assert!(!repository.fine(&["quarantine"]).contains("latin.csv"));
+    // Nor does somebody without options undo what was done with some.
+    for _ in 0..2 {
+        assert_eq!(repository.fine(&ONCE).trim(), "0 files read");
+        assert_eq!(repository.fine(&latin).trim(), "0 files read");
+    }
 }
 
 #[test]

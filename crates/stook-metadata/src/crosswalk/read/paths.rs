@@ -94,9 +94,9 @@ impl<'t> Reader<'_, 't> {
                         true => is_one_of("tag", Comparison::Like, vec![word.replace('X', "?")]),
                         false => is_one_of("tag", Comparison::Is, vec![word.to_owned()]),
                     };
-                    let mut step = self.marc_step(element, vec![tag]);
-                    step.conditions.extend(self.bracketed(cursor)?);
-                    steps.push(step);
+                    let mut conditions = vec![tag];
+                    conditions.extend(self.bracketed(cursor)?);
+                    steps.push(self.marc_step(element, conditions));
                 }
                 _ => {
                     return Err(format!(

@@ -102,6 +102,29 @@ fn input() -> Vec<Change> {
     changes
 }
 
+pub(crate) fn a_claimed_record_counts_as_having_come_in_that_format_only<B: Backend>() {
+    let backend = B::create(Hand::at(NEW_YEAR).clock());
+    let store = backend.store();
+    let maps = repository(&store);
+    store.declare_format(maps, &format("mods")).unwrap();
+    let as_mods = |body| as_format("mods", live(1, &[], body));
+    store
+        .apply(maps, vec![live(1, &[], "<map/>"), as_mods("<mods/>")])
+        .unwrap();
+    let mut importer = store.importer(maps).unwrap();
+    importer.claim(&oai_dc(), identifier(1).as_str()).unwrap();
+    // What is not there can be claimed by nobody.
+    importer.claim(&oai_dc(), identifier(2).as_str()).unwrap();
+    importer.claim(&prefix("other"), identifier(1).as_str()).unwrap();
+    let changes = vec![live(1, &[], "<new/>"), as_mods("<newer/>"), live(2, &[], "<map/>")];
+    let outcomes = commit(&store, maps, &mut importer, changes);
+    assert_eq!(outcomes, [OTHER, Outcome::Changed, Outcome::New]);
+    assert_eq!(
+        commit(&store, maps, &mut importer, vec![live(1, &[], "<map/>")]),
+        [SAME]
+    );
+}
+
 pub(crate) fn the_same_input_again_changes_nothing_however_it_is_cut<B: Backend>() {
     let hand = Hand::at(NEW_YEAR);
     let mut backend = B::create(hand.clock());

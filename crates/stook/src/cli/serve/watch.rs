@@ -12,27 +12,38 @@ use tracing::{error, info, warn};
 
 use crate::cli::in_words;
 use crate::cli::session::Session;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::import::Options;
-use crate::import::watch::{Told, Watcher};
+use crate::import::watch::{Told, Watch, Watcher};
 
 /// What may be deleted at once, in percent: as much as with `stook import --watch` that is not told otherwise.
 const MAX_DELETIONS: u8 = 10;
 
-/// The threads at work.
+/// What is watched, and the threads at work.
 #[derive(Default)]
 pub(super) struct Watching {
     stop: Arc<AtomicBool>,
+    watchers: Vec<(config::Repository, Watcher)>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Watching {
-    /// Begins to watch what the configuration names. A mistake in it is better told now than in a log.
-    pub(super) fn start(&mut self, config: &Config) -> Result<()> {
+    /// Gets ready to watch what the configuration names. A mistake in it is better told before anybody is answered.
+    pub(super) fn prepare(config: &Config) -> Result<Watching> {
+        let mut watching = Watching::default();
         for settings in config.repository.iter().filter(|settings| !settings.watch.is_empty()) {
-            let name = settings.name.clone();
-            let mut watcher = watcher(config, &name, &self.stop)
+            let name = &settings.name;
+            let watcher = watcher(config, name, &watching.stop)
                 .with_context(|| format!("watching folders for the repository {name:?}"))?;
+            watching.watchers.push((settings.clone(), watcher));
+        }
+        Ok(watching)
+    }
+
+    /// Begins to watch.
+    pub(super) fn start(&mut self) -> Result<()> {
+        for (settings, mut watcher) in self.watchers.drain(..) {
+            let name = settings.name;
             let (every, stop) = (Duration::from_secs(settings.watch_seconds), self.stop.clone());
             for folder in &settings.watch {
                 info!(repository = name, folder = %folder.display(), "watching");
@@ -68,8 +79,14 @@ fn watcher(config: &Config, name: &str, stop: &Arc<AtomicBool>) -> Result<Watche
     options.formats = session.formats.clone();
     options.crosswalks = session.crosswalks()?;
     options.set_rules = Arc::new(session.set_rules()?);
-    let folders = &session.settings.watch;
-    Watcher::new(&session.store, session.repository, folders, options, MAX_DELETIONS)
+    let watch = Watch {
+        folders: session.settings.watch.clone(),
+        forget: vec![],
+        max_deletions: MAX_DELETIONS,
+        repository: (config.repository.len() > 1).then(|| name.to_owned()),
+        is_server: true,
+    };
+    Watcher::new(&session.store, session.repository, watch, options)
 }
 
 fn log(repository: &str, told: Told) {

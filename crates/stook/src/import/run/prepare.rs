@@ -22,7 +22,7 @@ use crate::sets::assign::{Assigner, Item};
 pub(super) struct Prepared {
     pub(super) batch: Batch,
     /// Where each change of the batch comes from.
-    pub(super) origins: Vec<(Place, Identifier)>,
+    pub(super) origins: Vec<Origin>,
     /// How many of them were given; the others are made from these.
     pub(super) given: usize,
     /// What may have to be made from something else now.
@@ -39,6 +39,13 @@ pub(super) struct Prepared {
     /// Records that could say something better.
     pub(super) improvable: u64,
     pub(super) prefixes: BTreeSet<MetadataPrefix>,
+}
+
+/// Where a change comes from, and what it is about.
+pub(super) struct Origin {
+    pub(super) place: Place,
+    pub(super) identifier: Identifier,
+    pub(super) prefix: MetadataPrefix,
 }
 
 /// Prepares batches for one repository; shared by the workers.
@@ -171,7 +178,7 @@ impl Preparer {
     fn put_into_sets(&self, batch: &mut Changes, rejected: &mut Vec<Rejected>) -> Result<Vec<Item>, StoreError> {
         let assigned = self.sets.assign(&mut batch.changes)?;
         for (at, reason) in assigned.failed {
-            let (place, identifier) = &batch.origins[at];
+            let Origin { place, identifier, .. } = &batch.origins[at];
             rejected.push(Rejected::new(place.clone(), Some(identifier.to_string()), reason, b""));
         }
         Ok(assigned.items)
@@ -272,13 +279,17 @@ impl Preparer {
 
 /// Changes with the places they come from.
 struct Changes {
-    origins: Vec<(Place, Identifier)>,
+    origins: Vec<Origin>,
     changes: Vec<Change>,
 }
 
 impl Changes {
     fn push(&mut self, place: Place, change: Change) {
-        self.origins.push((place, change.identifier.clone()));
+        self.origins.push(Origin {
+            place,
+            identifier: change.identifier.clone(),
+            prefix: change.prefix.clone(),
+        });
         self.changes.push(change);
     }
 

@@ -119,7 +119,8 @@ fn fill<R: Read>(source: &Source, splitter: &mut Splitter<Buffered<R>>, stretch:
                 stretch.rows.push(row);
             }
             Ok(Next::TooLong { line, excerpt }) => {
-                let reason = "the row is larger than the limit; perhaps a quotation mark is missing";
+                let reason = "the row is larger than the limit; perhaps a quotation mark is missing; if not, \
+                              --max-record-megabytes raises it";
                 return End::Rejected(Rejected::new(source.place(line), None, reason, &excerpt));
             }
             Ok(Next::Unclosed { line, excerpt }) => {

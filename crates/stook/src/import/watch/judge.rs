@@ -9,7 +9,9 @@ use anyhow::Result;
 use stook_oai::Identifier;
 use stook_store::{Change, Content, Outcome};
 
-use super::memory::{Chunks, File, GAVE, Memory, ORPHAN, WITHHELD, removal, write_chunks};
+use super::folders::is_in;
+use super::memory::{Chunks, File, GAVE, Memory, ORPHAN, WITHHELD, gave, removal, write_chunks};
+use super::remedy::Remedy;
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
 use crate::count::{counted, verb};
@@ -23,6 +25,9 @@ pub(super) struct Judge<'j> {
     pub(super) scratch: &'j Scratch,
     /// Percentage of the records of watched files that may be deleted at once.
     pub(super) max_deletions: u8,
+    /// The folders that are watched, by their true paths.
+    pub(super) folders: &'j [PathBuf],
+    pub(super) remedy: &'j Remedy,
     pub(super) stop: &'j AtomicBool,
     pub(super) tell: &'j mut Tell<'j>,
 }
@@ -45,6 +50,7 @@ impl Judge<'_> {
         let elsewhere = self.leave_what_others_have(read)?;
         round.again |= !elsewhere.is_empty();
         self.leave_what_is_gone()?;
+        self.leave_what_strangers_have(round)?;
         if let Some(only_fresh) = self.verdict(round)?
             && !self.delete(only_fresh, round)?
         {
@@ -67,10 +73,18 @@ impl Judge<'_> {
     /// of them may say something else in this one.
     fn leave_what_others_have(&mut self, read: &HashSet<PathBuf>) -> Result<Vec<(PathBuf, File)>> {
         let mut holders = HashSet::new();
+        let files = self.memory.files.iter();
+        let watched = files.filter(|(path, _)| is_in(path, self.folders));
+        let watched: HashSet<u64> = watched.map(|(_, file)| file.number).collect();
         self.memory.each(GAVE, &mut |key, text| {
-            if self.scratch.remove(text.lines())? > 0 {
-                let number = key[GAVE.len()..].split('/').next();
-                holders.extend(number.and_then(|number| number.parse::<u64>().ok()));
+            let number = key[GAVE.len()..]
+                .split('/')
+                .next()
+                .and_then(|number| number.parse().ok());
+            if let Some(number) = number.filter(|number| watched.contains(number))
+                && self.scratch.remove(text.lines())? > 0
+            {
+                holders.insert(number);
             }
             Ok(())
         })?;
@@ -83,6 +97,36 @@ impl Judge<'_> {
                 (path.clone(), file)
             })
             .collect())
+    }
+
+    /// Takes away what files in folders have that are not watched now. Somebody else may watch them, so their records
+    /// stay; but nobody should wonder why.
+    fn leave_what_strangers_have(&mut self, round: &mut Round) -> Result<()> {
+        let files = self.memory.files.iter();
+        let strangers = files.filter(|(path, _)| !is_in(path, self.folders));
+        let mut strangers: Vec<(&PathBuf, u64)> = strangers.map(|(path, file)| (path, file.number)).collect();
+        strangers.sort();
+        for (path, number) in strangers {
+            let mut kept = 0;
+            self.memory.each(&gave(number), &mut |_, text| {
+                kept += self.scratch.remove(text.lines())?;
+                Ok(())
+            })?;
+            if kept > 0 {
+                round.has_trouble = true;
+                (self.tell)(Told::Trouble(format!(
+                    "{} in no watched file any more: kept, because {} had them too, which is not watched now\nTry: watch \
+                     it again; or, to let go of it, {}",
+                    match kept {
+                        1 => "1 record is".to_owned(),
+                        _ => format!("{} are", counted(kept, "record")),
+                    },
+                    path.display(),
+                    self.remedy.forget(path.parent().unwrap_or(path))
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Takes away what is deleted already, or never was published.
@@ -123,14 +167,13 @@ impl Judge<'_> {
         round.has_trouble = true;
         (self.tell)(Told::Trouble(format!(
             "{withheld} of {} {} in no watched file any more, {}%, more than the {}% allowed: {} not \
-             deleted\nTry: check that the folders are complete; if they are, stook import --watch --once \
-             --max-deletions {} with the same folders",
+             deleted\nTry: check that the folders are complete; if they are, {}",
             counted(of, "record"),
             verb(withheld, "is", "are"),
             share(withheld),
             self.max_deletions,
             verb(withheld, "it is", "they are"),
-            share(withheld)
+            self.remedy.with(&format!("--max-deletions {}", share(withheld)))
         )));
         Ok(verdict)
     }

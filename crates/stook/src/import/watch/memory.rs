@@ -3,7 +3,7 @@
 //! | key | says |
 //! |---|---|
 //! | `watch/file/FILE` | a file: its path, how it was when it was read, in which generation |
-//! | `watch/gave/FILE/GENERATION/CHUNK` | identifiers of records it has |
+//! | `watch/gave/FILE/GENERATION/FORMAT/CHUNK` | identifiers of records it has; no format: not published from it |
 //! | `watch/orphan/…` | identifiers that a file had and has no more: to be judged |
 //! | `watch/withheld/…` | such as nobody has, but too many to be deleted without being told |
 //! | `watch/version` | grows with every change, so that other processes notice |
@@ -19,7 +19,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use stook_oai::MetadataPrefix;
 use stook_store::{Note, RepositoryId, Store, StoreError};
+
+use super::manner::Manner;
 
 const FILE: &str = "watch/file/";
 pub(super) const GAVE: &str = "watch/gave/";
@@ -83,9 +86,9 @@ pub(super) struct File {
     pub(super) number: u64,
     /// How it was when it was read; none if it has to be read.
     pub(super) mark: Option<Mark>,
-    /// Whether it could not be imported as it was. Somebody may have given other options since.
-    #[serde(default)]
-    pub(super) refused: bool,
+    /// What is wrong with it, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) amiss: Option<Amiss>,
     /// The latest reading of it that was begun.
     pub(super) generation: u64,
     /// How many records it gave.
@@ -96,6 +99,15 @@ pub(super) struct File {
     /// How many walks have missed it since.
     #[serde(skip)]
     pub(super) missed: u32,
+}
+
+/// A file of which something could not be published. Another manner of reading it may do better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Amiss {
+    /// Whether nothing could be imported of it at all.
+    pub(super) refused: bool,
+    /// In which manner it was read.
+    pub(super) manner: Manner,
 }
 
 /// All that is known, of this repository.
@@ -148,6 +160,11 @@ impl Memory {
         Ok(true)
     }
 
+    /// Whether files of this folder are known.
+    pub(super) fn knows(&self, folder: &Path) -> bool {
+        self.files.keys().any(|path| path.starts_with(folder))
+    }
+
     /// Visits notes by the beginning of their keys, without holding many.
     pub(super) fn each(&self, prefix: &str, visit: &mut dyn FnMut(&str, &str) -> Result<()>) -> Result<()> {
         let mut after = String::new();
@@ -171,7 +188,7 @@ impl Memory {
             let file = self.files.entry(path.to_owned()).or_insert_with(|| File {
                 number: next,
                 mark: None,
-                refused: false,
+                amiss: None,
                 generation: 0,
                 records: 0,
                 met: 0,
@@ -260,6 +277,12 @@ fn file_note(path: &Path, file: &File) -> Result<Note> {
 /// Where the identifiers of a file stand.
 pub(super) fn gave(number: u64) -> String {
     format!("{GAVE}{number:010}/")
+}
+
+/// Where those stand that it has in a format, by one reading of it; or those of which only the identifiers are known.
+pub(super) fn gave_in(number: u64, generation: u64, prefix: Option<&MetadataPrefix>) -> String {
+    let prefix = prefix.map_or("", MetadataPrefix::as_str);
+    format!("{}{generation:010}/{prefix}/", gave(number))
 }
 
 pub(super) fn note(key: String, text: String) -> Note {

@@ -1,15 +1,19 @@
 //! Reading files that are new or changed: what they give is noted, published, and compared with what they gave before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use stook_store::{Importer, Note, RepositoryId, Store, StoreError};
+use stook_oai::MetadataPrefix;
+use stook_store::{Importer, Note, Quarantined, RepositoryId, Store, StoreError};
 
-use super::memory::{Chunks, File, Mark, Memory, gave, removal, write_chunks};
+use super::holders::{Holders, Wanted};
+use super::manner::Manner;
+use super::memory::{Amiss, Chunks, File, Mark, Memory, gave, gave_in, removal, write_chunks};
+use super::remedy::Remedy;
 use super::scratch::Scratch;
 use super::{Round, Tell, Told};
 use crate::count::{counted, verb};
@@ -33,6 +37,8 @@ pub(super) struct Reader<'r> {
     pub(super) memory: &'r mut Memory,
     pub(super) options: &'r Arc<Options>,
     pub(super) scratch: &'r Scratch,
+    pub(super) remedy: &'r Remedy,
+    pub(super) holders: Holders,
     pub(super) stop: &'r AtomicBool,
     pub(super) tell: &'r mut Tell<'r>,
 }
@@ -53,28 +59,34 @@ impl Reader<'_> {
             match self.run(&mut importer, slice, round)? {
                 Ran::Fine => {}
                 Ran::Stopped => return Ok(()),
-                // One of them spoils it for all, so each is read for itself.
-                Ran::Refused(_) if slice.len() > 1 => {
-                    for file in slice {
-                        if !self.read_alone(file, round)? {
-                            return Ok(());
-                        }
+                Ran::Refused(refusal) => {
+                    // Some of them may have been read. They are read again, and that is not to be noticed as coming twice.
+                    importer = self.memory.store.importer(self.memory.repository)?;
+                    self.holders = Holders::default();
+                    if slice.len() == 1 {
+                        self.refuse(&slice[0], &refusal, round)?;
+                    } else if !self.read_one_by_one(&mut importer, slice, round)? {
+                        return Ok(());
                     }
                 }
-                Ran::Refused(refusal) => self.refuse(&slice[0], &refusal, round)?,
             }
             due = rest;
         }
         Ok(())
     }
 
-    /// Reads one file; whether there is time for more.
-    fn read_alone(&mut self, file: &Due, round: &mut Round) -> Result<bool> {
-        let mut importer = self.memory.store.importer(self.memory.repository)?;
-        match self.run(&mut importer, std::slice::from_ref(file), round)? {
-            Ran::Fine => {}
-            Ran::Stopped => return Ok(false),
-            Ran::Refused(refusal) => self.refuse(file, &refusal, round)?,
+    /// One of them spoils it for all, so each is read for itself; whether there is time for more.
+    fn read_one_by_one(&mut self, importer: &mut Importer, files: &[Due], round: &mut Round) -> Result<bool> {
+        for file in files {
+            match self.run(importer, std::slice::from_ref(file), round)? {
+                Ran::Fine => {}
+                Ran::Stopped => return Ok(false),
+                Ran::Refused(refusal) => {
+                    self.holders = Holders::default();
+                    *importer = self.memory.store.importer(self.memory.repository)?;
+                    self.refuse(file, &refusal, round)?;
+                }
+            }
         }
         Ok(true)
     }
@@ -84,12 +96,18 @@ impl Reader<'_> {
         let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
         self.memory.begin(&paths)?;
         let inputs: Vec<Input> = files.iter().map(|file| Input::Found(file.path.clone())).collect();
-        let mut hearing = Hearing::new(self.memory, &paths);
-        let mut hear = |mentions: &Mentions<'_>| hearing.hear(mentions);
+        let numbers = paths.iter().filter_map(|path| self.memory.files.get(*path));
+        self.holders.own.extend(numbers.map(|file| file.number));
+        let (memory, holders) = (&*self.memory, &mut self.holders);
+        let mut hearing = Hearing::new(memory, &paths);
+        let mut hear = |mentions: &Mentions<'_>| {
+            let wanted = hearing.hear(mentions)?;
+            holders.claims(memory, wanted)
+        };
         let hear: &mut Hear<'_> = &mut hear;
         let target = Target {
-            store: &self.memory.store,
-            repository: self.memory.repository,
+            store: &memory.store,
+            repository: memory.repository,
             importer,
         };
         let ran = run_heard(target, &inputs, self.options, self.stop, &mut |_| (), hear);
@@ -98,7 +116,7 @@ impl Reader<'_> {
             Ok(summary) => summary,
             Err(ImportError::Refused(refusal)) => return Ok(Ran::Refused(refusal)),
             Err(ImportError::Store(failure)) => return Err(failure.into()),
-            Err(ImportError::Crosswalk(failure)) => return Err(failure),
+            Err(ImportError::Crosswalk(failure) | ImportError::Unheard(failure)) => return Err(failure),
             Err(failure) => return Err(failure.into()),
         };
         round.add(&summary);
@@ -116,7 +134,8 @@ impl Reader<'_> {
             round.read += 1;
             let is_same = fs::metadata(&file.path).is_ok_and(|metadata| Mark::of(&metadata) == file.mark);
             let is_complete = heard.ended && !heard.unknown && is_same;
-            let kept = self.finish(file, is_complete, false, &mut finished)?;
+            let amiss = heard.amiss.then(|| self.amiss(false));
+            let kept = self.finish(file, is_complete, amiss, &mut finished)?;
             if kept > 0 && is_same {
                 round.has_trouble = true;
                 (self.tell)(Told::Trouble(format!(
@@ -131,25 +150,42 @@ impl Reader<'_> {
         self.memory.change(finished.files, finished.notes)
     }
 
-    /// A file that nothing can be imported of before somebody decides something.
+    /// A file that nothing can be imported of before somebody decides something. It stays to be seen in the quarantine.
     fn refuse(&mut self, file: &Due, refusal: &Refusal, round: &mut Round) -> Result<()> {
+        let refused = self.remedy.refused(refusal);
+        let source = file.path.to_string_lossy().into_owned();
+        let name = format!("{source}: ");
+        let reason = refused.kept.strip_prefix(&name).unwrap_or(&refused.kept).to_owned();
+        let mut importer = self.memory.store.importer(self.memory.repository)?;
+        importer.finish_source(&source)?;
+        importer.quarantine(&[Quarantined {
+            source,
+            line: 0,
+            identifier: None,
+            reason,
+            excerpt: vec![],
+        }])?;
         let mut finished = Finished::default();
-        self.finish(file, false, true, &mut finished)?;
+        self.finish(file, false, Some(self.amiss(true)), &mut finished)?;
         self.memory.change(finished.files, finished.notes)?;
         round.has_trouble = true;
-        let refusal = refusal.to_string();
-        let (what, remedy) = refusal.split_once(". Try: ").unwrap_or((&refusal, "mend the file"));
-        (self.tell)(Told::Trouble(format!("{what}\nTry: {remedy}")));
+        (self.tell)(Told::Trouble(refused.said));
         Ok(())
+    }
+
+    fn amiss(&self, refused: bool) -> Amiss {
+        let manner = Manner::of(self.options);
+        Amiss { refused, manner }
     }
 
     /// Compares what a file gave with what it gave before. What is no longer in it is to be judged; if nobody knows
     /// whether it is, it counts as being in it. Returns how many records are kept so.
-    fn finish(&mut self, due: &Due, is_complete: bool, refused: bool, finished: &mut Finished) -> Result<u64> {
+    fn finish(&mut self, due: &Due, is_complete: bool, amiss: Option<Amiss>, finished: &mut Finished) -> Result<u64> {
         let Some(mut file) = self.memory.files.get(&due.path).cloned() else {
             return Ok(0);
         };
         let now = format!("{}{:010}/", gave(file.number), file.generation);
+        let uncertain = gave_in(file.number, file.generation, None);
         let (mut before, mut last, mut records) = (Vec::new(), String::new(), 0);
         self.scratch.clear()?;
         // In the order of their keys, so what was given before comes first.
@@ -158,7 +194,9 @@ impl Reader<'_> {
                 before.push(removal(key.to_owned()));
                 return self.scratch.add(text, true);
             }
-            key.clone_into(&mut last);
+            if key.starts_with(&uncertain) {
+                key.clone_into(&mut last);
+            }
             records += text.lines().count() as u64;
             if !before.is_empty() {
                 self.scratch.remove(text.lines())?;
@@ -178,7 +216,7 @@ impl Reader<'_> {
                     file.number,
                     file.generation
                 )),
-                false => Chunks::after(now, &last),
+                false => Chunks::after(uncertain, &last),
             };
             self.scratch
                 .each_page(|pages| write_chunks(&self.memory.store, self.memory.repository, chunks, pages))?;
@@ -186,7 +224,7 @@ impl Reader<'_> {
         }
         let kept = if is_complete { 0 } else { vanished };
         file.mark = Some(due.mark);
-        file.refused = refused;
+        file.amiss = amiss;
         file.records = records + kept;
         finished.notes.extend(before);
         finished.files.push((due.path.clone(), file));
@@ -219,9 +257,14 @@ struct Hearing {
 
 /// What was heard of one file.
 struct Heard {
-    chunks: Chunks,
+    number: u64,
+    generation: u64,
+    /// By format; none of those that are not published.
+    chunks: Vec<(Option<MetadataPrefix>, Chunks)>,
     ended: bool,
     unknown: bool,
+    /// Whether something of it is in the quarantine.
+    amiss: bool,
 }
 
 impl Hearing {
@@ -236,40 +279,71 @@ impl Hearing {
             let file = memory.files.get(*path);
             let (number, generation) = file.map_or((0, 0), |file| (file.number, file.generation));
             hearing.files.push(Heard {
-                chunks: Chunks::new(format!("{}{generation:010}/", gave(number))),
+                number,
+                generation,
+                chunks: Vec::new(),
                 ended: false,
                 unknown: false,
+                amiss: false,
             });
             hearing.places.insert(path.to_string_lossy().into_owned(), at);
         }
         hearing
     }
 
-    /// Notes what a load mentions. It is published after this, never before.
-    fn hear(&mut self, mentions: &Mentions<'_>) -> Result<(), StoreError> {
+    /// Notes what a load mentions. It is published after this, never before. Returns what is to be published.
+    fn hear(&mut self, mentions: &Mentions<'_>) -> Result<Vec<Wanted>, StoreError> {
         let (mut notes, mut touched): (Vec<Note>, Vec<usize>) = (Vec::new(), Vec::new());
+        let (mut wanted, mut passed): (Vec<Wanted>, HashSet<(String, MetadataPrefix)>) = Default::default();
         mentions.each(&mut |source, mention| {
             let Some((at, is_file)) = place(&self.places, source) else {
                 return;
             };
             let file = &mut self.files[at];
-            match mention {
-                Mention::Record(identifier) => {
-                    notes.extend(file.chunks.push(identifier));
-                    if touched.last() != Some(&at) {
-                        touched.push(at);
-                    }
-                }
-                Mention::Unknown => file.unknown = true,
+            file.amiss |= matches!(mention, Mention::Quarantined(_) | Mention::Unknown);
+            let (identifier, prefix) = match mention {
+                Mention::Record(identifier, prefix) => (identifier, Some(prefix)),
+                Mention::Quarantined(identifier) => (identifier, None),
+                Mention::Unknown => return file.unknown = true,
                 // The end of a file inside an archive is not that of the archive.
-                Mention::End => file.ended |= is_file,
+                Mention::End => return file.ended |= is_file,
+            };
+            notes.extend(file.note(identifier, prefix));
+            if touched.last() != Some(&at) {
+                touched.push(at);
+            }
+            // What comes twice in a load is for the import to notice.
+            if let Some(prefix) = prefix
+                && passed.insert((identifier.to_owned(), prefix.clone()))
+            {
+                wanted.push(Wanted {
+                    identifier: identifier.to_owned(),
+                    prefix: prefix.clone(),
+                    by: file.number,
+                });
             }
         });
-        notes.extend(touched.into_iter().filter_map(|at| self.files[at].chunks.take()));
-        if notes.is_empty() {
-            return Ok(());
+        for at in touched {
+            let chunks = self.files[at].chunks.iter_mut();
+            notes.extend(chunks.filter_map(|(_, chunks)| chunks.take()));
         }
-        self.store.write_notes(self.repository, &notes)
+        if !notes.is_empty() {
+            self.store.write_notes(self.repository, &notes)?;
+        }
+        Ok(wanted)
+    }
+}
+
+impl Heard {
+    /// Notes that the file has a record.
+    fn note(&mut self, identifier: &str, prefix: Option<&MetadataPrefix>) -> Option<Note> {
+        let known = self.chunks.iter().position(|(known, _)| known.as_ref() == prefix);
+        let at = known.unwrap_or_else(|| {
+            let chunks = Chunks::new(gave_in(self.number, self.generation, prefix));
+            self.chunks.push((prefix.cloned(), chunks));
+            self.chunks.len() - 1
+        });
+        self.chunks[at].1.push(identifier)
     }
 }
 

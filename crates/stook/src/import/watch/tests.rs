@@ -50,8 +50,12 @@ impl Bench {
 
     fn watcher(&self, max_deletions: u8) -> Watcher {
         let options = Options::new(OaiNamespace::parse("example.org").unwrap());
-        let folders = [self.folder.path().join("inbox")];
-        Watcher::new(&self.store, self.repository, &folders, options, max_deletions).unwrap()
+        let watch = Watch {
+            folders: vec![self.folder.path().join("inbox")],
+            max_deletions,
+            ..Watch::default()
+        };
+        Watcher::new(&self.store, self.repository, watch, options).unwrap()
     }
 
     /// One look, by somebody who knows only what the store remembers.
@@ -274,4 +278,83 @@ fn only_what_is_under_a_folder_belongs_to_it() {
     assert!(watcher.knows(&bench.folder.path().join("inbox")));
     assert!(!watcher.knows(&bench.folder.path().join("inb")));
     assert!(!watcher.knows(Path::new("/elsewhere")));
+}
+
+#[test]
+fn a_file_that_is_written_for_long_is_waited_for() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", 50, 0..5);
+    bench.once(10);
+    let mut watcher = bench.watcher(100);
+    fs::remove_file(bench.inbox("a.jsonl")).unwrap();
+    for part in 1..30 {
+        bench.write("b.jsonl", 0, 100..100 + part);
+        let round = watcher.round(&AtomicBool::new(false), &mut |_| ()).unwrap();
+        assert_eq!((round.gone, round.read, round.unsettled), (0, 0, 1), "{part}");
+    }
+    // But not for ever: it may be a log.
+    watcher.walker.patience = Duration::ZERO;
+    bench.write("b.jsonl", 0, 100..200);
+    let round = watcher.round(&AtomicBool::new(false), &mut |_| ()).unwrap();
+    assert_eq!((round.gone, round.withdrawn), (1, 5));
+}
+
+#[test]
+fn what_a_file_loses_is_judged_when_the_others_are_complete() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", 50, 0..9);
+    bench.once(10);
+    let mut watcher = bench.watcher(100);
+    let mut round = || watcher.round(&AtomicBool::new(false), &mut |_| ()).unwrap();
+    round();
+    // Half of it moves to a file that is being copied.
+    bench.write("a.jsonl", 40, 0..5);
+    round();
+    bench.write("b.jsonl", 0, 5..7);
+    let second = round();
+    assert_eq!((second.read, second.withdrawn), (1, 0));
+    bench.write("b.jsonl", 30, 5..9);
+    assert_eq!(round().withdrawn, 0);
+    let last = round();
+    assert_eq!((last.read, last.unchanged, last.withdrawn), (1, 4, 0));
+    assert_eq!(bench.live().len(), 9);
+    assert!(bench.notes(ORPHAN).is_empty());
+}
+
+#[test]
+fn what_was_withheld_is_judged_after_the_files_of_this_look() {
+    let bench = Bench::new();
+    bench.write("a.jsonl", 50, 0..30);
+    bench.once(10);
+    fs::remove_file(bench.inbox("a.jsonl")).unwrap();
+    assert!(bench.once(10).0.has_trouble);
+    bench.write("b.jsonl", 0, 0..30);
+    let (round, told) = bench.once(100);
+    assert_eq!((round.read, round.unchanged, round.withdrawn), (1, 30, 0), "{told:?}");
+    assert!(told.is_empty() && !round.has_trouble, "{told:?}");
+    assert!(bench.notes(WITHHELD).is_empty());
+}
+
+#[test]
+fn the_first_file_that_has_a_record_counts_however_many_there_are() {
+    let bench = Bench::new();
+    bench.write("z.jsonl", 50, 0..2_000);
+    bench.once(10);
+    // In many loads, so that an index is made.
+    let lines = |ids: std::ops::Range<u32>| -> String {
+        let pad = "x".repeat(500);
+        ids.map(|id| format!("{{\"identifier\":\"r-{id}\",\"title\":\"Other {pad}\"}}\n"))
+            .collect()
+    };
+    let path = bench.inbox("a.jsonl");
+    fs::write(&path, lines(1_000..3_000)).unwrap();
+    let at = SystemTime::now() - Duration::from_secs(9);
+    let file = fs::File::options().append(true).open(&path).unwrap();
+    file.set_modified(at).unwrap();
+    let (round, _) = bench.once(10);
+    assert_eq!((round.new, round.changed, round.quarantined), (1_000, 0, 1_000));
+    // What the first has no more, the second has.
+    bench.write("z.jsonl", 40, 0..1_500);
+    let (round, _) = bench.once(10);
+    assert_eq!((round.withdrawn, round.changed, round.quarantined), (0, 500, 500));
 }

@@ -7,11 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use super::memory::{Mark, Memory};
+use super::folders::{is_in, resolve};
+use super::manner::Manner;
+use super::memory::{Amiss, Mark, Memory};
 use super::read::Due;
 use super::{Tell, Told};
+use crate::import::Options;
 use crate::import::open::folder::{Found, each_file};
 use crate::import::source::{Halt, Refusal};
 
@@ -19,18 +22,23 @@ use crate::import::source::{Halt, Refusal};
 const YOUNG: Duration = Duration::from_secs(1);
 /// Who looks only once can tell by the age alone.
 const OLD: Duration = Duration::from_secs(2);
-/// A missing file may turn up under another name that is still being copied: it is waited for so many walks.
-const PATIENCE: u32 = 12;
+/// What is missing may be in a file that is still being written, and is waited for; but some files, such as logs, are
+/// written to for ever.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// What a walk came to.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Files that are new or have changed, in order, and can be read.
+    /// Files that are new or have changed and can be read, in the order in which they are to be.
     pub(super) due: Vec<Due>,
     /// Files that are gone.
     pub(super) gone: Vec<PathBuf>,
+    /// The folders that were looked through, or should have been, by their true paths.
+    pub(super) folders: Vec<PathBuf>,
     /// How many files are still being written, as far as can be told.
     pub(super) unsettled: usize,
+    /// Whether they are waited for: until then, nothing that is missing is gone.
+    pub(super) waits: bool,
 }
 
 /// How often the folders are looked at.
@@ -46,40 +54,61 @@ pub(super) enum Looking {
 
 /// Walks the same folders again and again.
 pub(super) struct Walker {
+    /// As they were named: a link may lead elsewhere tomorrow.
     folders: Vec<PathBuf>,
+    /// Folders whose files are gone, be they there or not.
+    forget: Vec<PathBuf>,
+    /// Files of the program itself, which nobody meant.
+    own: Vec<PathBuf>,
     pub(super) looking: Looking,
     /// Files that were new or changed in the last walk, as they were.
     waiting: HashMap<PathBuf, Mark>,
     /// What was told of a path, and need not be told again.
     told: HashMap<PathBuf, String>,
+    /// Files that were tried again though nothing about them had changed: once is enough.
+    pub(super) tried: HashSet<PathBuf>,
     walks: u64,
+    /// Since when every walk has met files that were being written.
+    unsettled_since: Option<Instant>,
+    pub(super) patience: Duration,
 }
 
 impl Walker {
-    pub(super) fn new(folders: Vec<PathBuf>) -> Walker {
+    pub(super) fn new(folders: Vec<PathBuf>, forget: Vec<PathBuf>, own: Vec<PathBuf>) -> Walker {
         Walker {
             folders,
+            forget,
+            own,
             looking: Looking::Always,
             waiting: HashMap::new(),
             told: HashMap::new(),
+            tried: HashSet::new(),
             walks: 0,
+            unsettled_since: None,
+            patience: PATIENCE,
         }
     }
 
-    /// One walk. Files that were refused are tried again if `retry`.
-    pub(super) fn walk(&mut self, memory: &mut Memory, retry: bool, tell: &mut Tell<'_>) -> Walked {
+    /// One walk.
+    pub(super) fn walk(&mut self, memory: &mut Memory, options: &Options, tell: &mut Tell<'_>) -> Walked {
         self.walks += 1;
-        let now = SystemTime::now();
+        let (now, manner) = (SystemTime::now(), Manner::of(options));
+        let tries = |amiss: Amiss| amiss.refused || manner.may_do_better_than(amiss.manner, options);
         let mut walked = Walked::default();
         let mut met = HashMap::new();
         let (mut here, mut away) = (Vec::new(), Vec::new());
         let mut troubled = HashSet::new();
-        for folder in self.folders.clone() {
+        walked.folders = self.true_paths();
+        for folder in walked.folders.clone() {
             let mut trouble = Vec::new();
             let outcome = each_file(&folder, &mut |found| {
                 match found {
+                    Found::File { path, named: true } => {
+                        trouble.push((path.clone(), NO_FOLDER.to_owned()));
+                        away.push(path);
+                    }
                     Found::File { path, .. } => {
-                        self.meet(path, memory, (now, retry), &mut met, &mut walked, &mut trouble);
+                        self.meet(path, memory, (now, &tries), &mut met, &mut walked, &mut trouble);
                     }
                     Found::Unreadable { path, error } => {
                         let reason = format!("cannot be read: {error}\nTry: check its permissions, or where it leads");
@@ -92,7 +121,8 @@ impl Walker {
             match outcome {
                 Ok(()) => here.push(folder),
                 Err(halt) => {
-                    trouble.push((folder.clone(), away_because(&halt)));
+                    let reason = away_because(&halt, &folder, memory.knows(&folder));
+                    trouble.push((folder.clone(), reason));
                     away.push(folder);
                 }
             }
@@ -102,10 +132,34 @@ impl Walker {
             }
         }
         self.waiting = met;
-        self.tell_of_returns(&troubled, tell);
+        self.tell_of_returns(&walked.folders, &troubled, tell);
+        walked.waits = self.waits(walked.unsettled);
         self.miss(memory, &here, &away, &mut walked);
-        walked.due.sort_by(|one, other| one.path.cmp(&other.path));
+        // In the order in which they were first read, because the first that has a record counts.
+        let number = |path: &Path| memory.files.get(path).map_or(u64::MAX, |file| file.number);
         walked
+            .due
+            .sort_by_cached_key(|file| (number(&file.path), file.path.clone()));
+        walked
+    }
+
+    fn true_paths(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        for folder in &self.folders {
+            let path = resolve(folder).unwrap_or_else(|_| folder.clone());
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    fn waits(&mut self, unsettled: usize) -> bool {
+        if unsettled == 0 {
+            self.unsettled_since = None;
+            return false;
+        }
+        self.unsettled_since.get_or_insert_with(Instant::now).elapsed() < self.patience
     }
 
     /// A file is there. What is to be done with it depends on how it was.
@@ -113,12 +167,12 @@ impl Walker {
         &self,
         path: PathBuf,
         memory: &mut Memory,
-        (now, retry): (SystemTime, bool),
+        (now, tries): (SystemTime, &dyn Fn(Amiss) -> bool),
         met: &mut HashMap<PathBuf, Mark>,
         walked: &mut Walked,
         trouble: &mut Vec<(PathBuf, String)>,
     ) {
-        if is_temporary(&path) || met.contains_key(&path) {
+        if is_temporary(&path) || met.contains_key(&path) || self.own.contains(&path) {
             return;
         }
         if path.to_str().is_none() {
@@ -132,7 +186,8 @@ impl Walker {
         let mark = Mark::of(&metadata);
         if let Some(file) = memory.files.get_mut(&path) {
             file.met = self.walks;
-            if file.mark == Some(mark) && !(file.refused && retry) {
+            let is_to_try = file.amiss.is_some_and(tries) && !self.tried.contains(&path);
+            if file.mark == Some(mark) && !is_to_try {
                 return;
             }
         }
@@ -160,21 +215,20 @@ impl Walker {
         }
     }
 
-    /// Known files that were not met, in folders that were looked through.
+    /// Known files that were not met, in folders that were looked through or are let go.
     fn miss(&self, memory: &mut Memory, here: &[PathBuf], away: &[PathBuf], walked: &mut Walked) {
-        let is_in = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         for (path, file) in &mut memory.files {
+            if self.lets_go(path) && !is_in(path, &walked.folders) {
+                walked.gone.push(path.clone());
+                continue;
+            }
             if file.met == self.walks || !is_in(path, here) || is_in(path, away) {
                 file.missed = 0;
                 continue;
             }
             file.missed += 1;
             // It may have another name by now, under which it is not settled yet.
-            let enough = match self.looking {
-                Looking::Always => file.missed >= PATIENCE || (file.missed >= 2 && walked.unsettled == 0),
-                Looking::Once => walked.unsettled == 0,
-                Looking::OnceMore => true,
-            };
+            let enough = !walked.waits && (self.looking != Looking::Always || file.missed >= 2);
             if enough {
                 walked.gone.push(path.clone());
             }
@@ -189,15 +243,21 @@ impl Walker {
         }
     }
 
-    fn tell_of_returns(&mut self, troubled: &HashSet<PathBuf>, tell: &mut Tell<'_>) {
-        let folders = &self.folders;
-        self.told.retain(|path, _| {
+    fn tell_of_returns(&mut self, folders: &[PathBuf], troubled: &HashSet<PathBuf>, tell: &mut Tell<'_>) {
+        self.told.retain(|path, reason| {
             let is_troubled = troubled.contains(path);
             if !is_troubled && folders.contains(path) {
-                tell(Told::News(format!("{} is back", path.display())));
+                let is_new = reason.starts_with(NOT_YET);
+                let what = if is_new { "is there now" } else { "is back" };
+                tell(Told::News(format!("{} {what}", path.display())));
             }
             is_troubled
         });
+    }
+
+    /// Whether the records of a file are let go.
+    pub(super) fn lets_go(&self, path: &Path) -> bool {
+        is_in(path, &self.forget)
     }
 
     /// Whether something is in the way of seeing everything.
@@ -206,7 +266,16 @@ impl Walker {
     }
 }
 
-fn away_because(halt: &Halt) -> String {
+/// A file where a folder should be.
+pub(super) const NO_FOLDER: &str =
+    "is a file, and only folders are watched; nothing that came from there is deleted\nTry: the folder that it is in";
+/// What was never there is more likely to be a slip of the pen than to be unplugged.
+const NOT_YET: &str = "there is no such folder";
+
+fn away_because(halt: &Halt, folder: &Path, is_known: bool) -> String {
+    if !is_known && !folder.exists() {
+        return format!("{NOT_YET}\nTry: make it, or check the name");
+    }
     let reason = match halt {
         Halt::Refused(Refusal::CannotOpen { reason, .. }) => reason.as_str(),
         _ => "cannot be looked through",

@@ -199,3 +199,73 @@ fn a_server_and_a_person_may_watch_the_same_folder() {
     watch.interrupt();
     assert_eq!(titles(&repository).values().flatten().count(), 3);
 }
+
+#[test]
+fn what_a_server_cannot_import_is_told_at_every_start_with_a_command() {
+    let repository = watched();
+    configure(&repository);
+    put(&repository, "a.csv", 90, "id,title,Alte Signatur\n1,One,abc\n");
+    for _ in 0..2 {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let mut server = start(&repository, &["serve", "--listen", &listen]);
+        server.until_printed(
+            "unknown columns: Alte Signatur. Try: stook import --watch --once --map 'Alte Signatur=title' ",
+        );
+        assert_eq!(server.interrupt(), Some(0));
+    }
+    let quarantine = repository.fine(&["quarantine"]);
+    assert_eq!(quarantine.matches("unknown columns").count(), 1, "{quarantine}");
+    // By the path that the server has of it.
+    let inbox = repository.path("inbox");
+    assert!(
+        quarantine.contains(&*format!("=title' {}", inbox.display())) || quarantine.contains("=title' inbox"),
+        "{quarantine}"
+    );
+    repository.fine(&[&ONCE[..], &["--map", "Alte Signatur="]].concat());
+    assert_eq!(titles(&repository), expected(&[("1", "One")]));
+    assert!(repository.fine(&["quarantine"]).contains("Nothing is quarantined"));
+}
+
+#[test]
+fn a_look_that_was_stopped_says_so() {
+    let repository = watched();
+    // Large ones, so that few of them make a transaction.
+    let (all, long) = (20_000, "long ".repeat(150));
+    let lines: String = (0..all)
+        .map(|n| format!("{{\"identifier\":\"r-{n}\",\"title\":\"{long}\"}}\n"))
+        .collect();
+    put(&repository, "a.jsonl", 90, lines);
+    let mut look = start(&repository, &ONCE);
+    let count = || {
+        let status: serde_json::Value = serde_json::from_str(&repository.fine(&["status", "--json"])).unwrap();
+        status["repositories"][0]["formats"][0]["records"].as_u64().unwrap_or(0)
+    };
+    look.until("the first records", |_| count() > 0);
+    assert_eq!(look.interrupt(), Some(1), "{}", look.printed());
+    let printed = look.printed();
+    assert!(
+        printed.contains("Stopped. Everything counted above is published."),
+        "{printed}"
+    );
+    assert!(count() < all, "it was not stopped in time");
+    repository.fine(&ONCE);
+    assert_eq!(count(), all);
+}
+
+#[test]
+fn mistakes_are_told_before_anybody_is_answered() {
+    let repository = watched();
+    configure(&repository);
+    let file = repository.path("stook.toml");
+    let right = fs::read_to_string(&file).unwrap();
+    for (wrong, told) in [
+        ("watch = [\"stook.toml\"]", "is a file"),
+        ("watch = [\"\"]", "watch has an empty name"),
+        ("set_rules = [\"nowhere.txt\"]\nwatch = [\"inbox\"]", "nowhere.txt"),
+    ] {
+        fs::write(&file, right.replace("watch = [\"inbox\"]", wrong)).unwrap();
+        let printed = repository.ends(2, &["serve", "--listen", &format!("127.0.0.1:{}", free_port())]);
+        assert!(printed.contains(told) && printed.contains("Try: "), "{printed}");
+        assert!(!printed.contains("listening"), "{printed}");
+    }
+}

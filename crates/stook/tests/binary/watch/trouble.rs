@@ -157,3 +157,20 @@ fn mistakes_of_the_command_line_are_told() {
         repository.ends(2, wrong);
     }
 }
+
+#[test]
+fn a_folder_inside_that_was_removed_takes_its_files_with_it() {
+    let repository = watched();
+    fs::create_dir(repository.path("inbox/few")).unwrap();
+    fs::create_dir(repository.path("inbox/many")).unwrap();
+    put(&repository, "few/a.jsonl", 90, many(0..8, 1));
+    put(&repository, "many/b.jsonl", 90, many(100..150, 1));
+    repository.fine(&ONCE);
+    fs::remove_dir_all(repository.path("inbox/few")).unwrap();
+    assert!(repository.fine(&ONCE).contains("1 file gone: 8 deleted"));
+    // If it was the drive and not a person, the number gives it away.
+    fs::remove_dir_all(repository.path("inbox/many")).unwrap();
+    let printed = repository.ends(1, &ONCE);
+    assert!(printed.contains("50 of 50 records"), "{printed}");
+    assert_eq!(titles(&repository).values().flatten().count(), 50);
+}
