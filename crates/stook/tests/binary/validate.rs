@@ -110,7 +110,7 @@ fn what_cannot_be_tested_ends_with_2() {
     repository.write("other.xml", "<a/>");
     repository.write("broken.json", "{");
     for (arguments, said) in [
-        (&["validate", "http://127.0.0.1:9/oai"][..], "it does not answer ("),
+        (&["validate", "http://127.0.0.1:9/oai"][..], "Connection refused"),
         (&["validate", "other.xml"], "It could not be tested."),
         (
             &["validate", "example.org/oai"],
