@@ -129,7 +129,7 @@ impl Chain {
                 true => format!("page {} has a cursor, pages before it have none", self.pages),
                 false => format!("page {} has no cursor, pages before it have one", self.pages),
             };
-            self.find("F-7", Found::new(came).on(page).as_severe_as(Severity::Warn));
+            self.find("F-7", Found::new(came).on(page).with_severity(Severity::Warn));
         }
         self.has_cursor = Some(has_cursor);
         let Some(cursor) = &token.cursor else {
@@ -151,11 +151,11 @@ impl Chain {
         };
         if self.pages == 1 && has_more && size <= count {
             let came = format!("completeListSize {size} on a first page of {count} entries that has a token");
-            self.find("F-8", Found::new(came).on(page).as_severe_as(Severity::Warn));
+            self.find("F-8", Found::new(came).on(page).with_severity(Severity::Warn));
         }
         if let Some(before) = self.last_size.filter(|before| *before != size) {
             let came = format!("completeListSize {before}, then {size}");
-            self.find("F-8", Found::new(came).on(page).as_severe_as(Severity::Info));
+            self.find("F-8", Found::new(came).on(page).with_severity(Severity::Info));
         }
         self.first_size.get_or_insert(size);
         self.last_size = Some(size);
@@ -180,7 +180,7 @@ impl Chain {
         }
         if token.is_none() {
             let came = "the last page has no resumptionToken element";
-            self.find("F-4", Found::new(came).on(page).as_severe_as(Severity::Warn));
+            self.find("F-4", Found::new(came).on(page).with_severity(Severity::Warn));
         }
         let Some(size) = self.last_size.filter(|size| *size != self.members && !self.uncounted) else {
             return;
@@ -188,7 +188,7 @@ impl Chain {
         let came = format!("{} entries, with a completeListSize of {size}", self.members);
         // Fewer than promised may be a list that was cut; more is a number that is wrong.
         let id = if self.members < size { "F-6" } else { "F-8" };
-        self.find(id, Found::new(came).on(page).as_severe_as(Severity::Warn));
+        self.find(id, Found::new(came).on(page).with_severity(Severity::Warn));
     }
 
     pub(crate) fn find(&mut self, id: &'static str, found: Found) {

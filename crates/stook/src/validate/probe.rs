@@ -95,7 +95,7 @@ impl Expect {
                 let found = found(listed(codes));
                 let milder = tolerated.iter().find(|(code, _)| has(&[*code]));
                 Verdict::Broken(vec![match milder {
-                    Some((_, severity)) => found.as_severe_as(*severity),
+                    Some((_, severity)) => found.with_severity(*severity),
                     None => found,
                 }])
             }

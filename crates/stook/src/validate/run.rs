@@ -103,7 +103,7 @@ impl Found {
     }
 
     /// Of another severity than the table says.
-    pub(crate) fn as_severe_as(mut self, severity: Severity) -> Found {
+    pub(crate) fn with_severity(mut self, severity: Severity) -> Found {
         self.severity = Some(severity);
         self
     }

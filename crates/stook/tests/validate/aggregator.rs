@@ -38,7 +38,7 @@ pub fn cases() -> Vec<Case> {
         aggregator("AG-3", |_, given| {
             given.replace("oai:source.example.org:1<", "oai:misbehave.example.org:0<");
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         aggregator("AG-4", |heard, given| {
             if heard.is("ListRecords") {
                 let text = given.text();
@@ -48,7 +48,7 @@ pub fn cases() -> Vec<Case> {
                 }
             }
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         aggregator("AG-4", |heard, given| {
             if heard.is("ListMetadataFormats") {
                 return;
@@ -59,7 +59,7 @@ pub fn cases() -> Vec<Case> {
                 "<metadataNamespace>http://www.loc.gov/mods/v3<",
             );
         })
-        .as_severe_as(Severity::Error),
+        .with_severity(Severity::Error),
     ]
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
 fn selections() -> Vec<Case> {
     let (first, day) = (Some(FIRST), Some(FIRST_DAY));
     vec![
-        case("D-2", refuses("noRecordsMatch", first, first)),
+        case("D-2", refuses("noRecordsMatch", first, first)).also(&["L-7"]),
         case("D-3", shows(50, "2020-01-01T16:01:52Z", first, first)).also(&["L-7"]),
         case("D-4", refuses("noRecordsMatch", day, day)),
         case("D-4", shows(75, "2020-01-02T01:02:55Z", day, day)),
@@ -95,8 +95,8 @@ fn refusals() -> Vec<Case> {
             "D-10",
             refuses("noRecordsMatch", Some("2001-01-01T00:00:00+00:00"), None),
         ),
-        case("D-11", refuses("noRecordsMatch", Some("2001-02-30"), None)).as_severe_as(Severity::Error),
-        case("D-11", refuses("noRecordsMatch", Some("2001-12-31T23:59:60Z"), None)).as_severe_as(Severity::Info),
+        case("D-11", refuses("noRecordsMatch", Some("2001-02-30"), None)).with_severity(Severity::Error),
+        case("D-11", refuses("noRecordsMatch", Some("2001-12-31T23:59:60Z"), None)).with_severity(Severity::Info),
         case("D-12", |heard, given| {
             if heard.is("ListRecords") && heard.argument("until").as_deref() == Some("junk") {
                 given.answer_error("noRecordsMatch");
@@ -110,12 +110,12 @@ fn refusals() -> Vec<Case> {
             "D-14",
             refuses("noRecordsMatch", Some("2000-01-01"), Some("1999-01-01")),
         )
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         case(
             "D-14",
             refuses("cannotDisseminateFormat", Some("2000-01-01"), Some("1999-01-01")),
         )
-        .as_severe_as(Severity::Error),
+        .with_severity(Severity::Error),
         case(
             "D-18",
             refuses("cannotDisseminateFormat", Some("2000-01-01"), Some("2000-01-01")),
@@ -131,10 +131,10 @@ fn others() -> Vec<Case> {
         case("D-1", stamps("2099-01-01T00:00:00Z")),
         case("D-22", |_, _| {})
             .in_world(dated_by_publication)
-            .as_severe_as(Severity::Rec),
+            .with_severity(Severity::Rec),
         case("D-22", |_, _| {})
             .in_world(|| world().all_stamped(1_600_000_000))
-            .as_severe_as(Severity::Info),
+            .with_severity(Severity::Info),
     ]
 }
 

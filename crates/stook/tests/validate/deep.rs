@@ -9,7 +9,7 @@ use stook::validate::table::{self, Severity};
 use stook_oai::Granularity;
 
 use crate::bends::{Lists, is_between, is_last, is_later, token};
-use crate::harness::{Case, case, hold, validated, world};
+use crate::harness::{Case, case, hold, is_serious, validated, world};
 
 /// The whole list of records.
 const RECORDS: &str = "verb=ListRecords&metadataPrefix=oai_dc";
@@ -54,7 +54,7 @@ fn tokens() -> Vec<Case> {
                 given.replace(&element, "");
             }
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         deep("F-5", |heard, given| {
             let own = heard
                 .argument("resumptionToken")
@@ -64,9 +64,9 @@ fn tokens() -> Vec<Case> {
             }
         }),
         in_list("F-6", RECORDS, header(98, LAST), header(5, "2020-01-01T01:00:07Z")).also(&["L-7"]),
-        in_list("F-6", RECORDS, "completeListSize=\"100\"", "completeListSize=\"150\"").as_severe_as(Severity::Warn),
+        in_list("F-6", RECORDS, "completeListSize=\"100\"", "completeListSize=\"150\"").with_severity(Severity::Warn),
         in_list("F-7", RECORDS, "cursor=\"60\"", "cursor=\"61\""),
-        in_list("F-8", RECORDS, "completeListSize=\"100\"", "completeListSize=\"90\"").as_severe_as(Severity::Warn),
+        in_list("F-8", RECORDS, "completeListSize=\"100\"", "completeListSize=\"90\"").with_severity(Severity::Warn),
         in_list(
             "F-23",
             MAPS,
@@ -146,10 +146,7 @@ fn a_good_endpoint_is_good_to_the_end() {
     for granularity in [Granularity::Second, Granularity::Day] {
         let endpoint = Endpoint::start(world().with_granularity(granularity), Script::new()).unwrap();
         let report = validated(&endpoint.url(), |options| options.deep = true);
-        let is_serious = report
-            .findings()
-            .into_iter()
-            .any(|finding| finding.severity > Severity::Info);
+        let is_serious = report.findings().into_iter().any(is_serious);
         assert!(!is_serious && report.ended_early.is_none(), "{}", to_text(&report));
         for id in [
             "F-3", "F-4", "F-5", "F-6", "F-7", "F-8", "F-25", "D-5", "D-19", "D-21", "T-1", "T-2", "T-3",
@@ -187,9 +184,6 @@ fn what_changes_during_the_walk_is_no_fault() {
         is_over.store(true, SeqCst);
         report
     });
-    let is_serious = report
-        .findings()
-        .into_iter()
-        .any(|finding| finding.severity > Severity::Info);
+    let is_serious = report.findings().into_iter().any(is_serious);
     assert!(!is_serious && report.ended_early.is_none(), "{}", to_text(&report));
 }

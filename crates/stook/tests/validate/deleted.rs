@@ -73,8 +73,8 @@ pub(crate) fn cases() -> Vec<Case> {
             );
         })
         .also(&["X-7"]),
-        case("Z-3", forgets).as_severe_as(Severity::Error),
-        case("Z-3", forgets).in_world(transient).as_severe_as(Severity::Warn),
+        case("Z-3", forgets).with_severity(Severity::Error),
+        case("Z-3", forgets).in_world(transient).with_severity(Severity::Warn),
         case("Z-4", |_, given| {
             edit_deleted(given, |header| {
                 let (start, _) = header.split_once("<setSpec>").unwrap_or((header, ""));
@@ -97,7 +97,7 @@ pub(crate) fn cases() -> Vec<Case> {
             }
         })
         .in_world(without_deletions)
-        .as_severe_as(Severity::Info)
+        .with_severity(Severity::Info)
         .also(&["F-6", "F-8"]),
         case("Z-7", |_, _| {}).with(with_an_earlier_report),
     ]

@@ -19,8 +19,8 @@ pub fn cases() -> Vec<Case> {
         case("E-3", refuses("idDoesNotExist", "verb=IllegalVerb")),
         case("E-4", refuses("idDoesNotExist", "verb=identify")),
         case("E-5", refuses("idDoesNotExist", "verb=")),
-        case("E-6", refuses("badArgument", "verb=Identify&verb=Identify")).as_severe_as(Severity::Warn),
-        case("E-6", refuses("idDoesNotExist", "verb=Identify&verb=ListSets")).as_severe_as(Severity::Error),
+        case("E-6", refuses("badArgument", "verb=Identify&verb=Identify")).with_severity(Severity::Warn),
+        case("E-6", refuses("idDoesNotExist", "verb=Identify&verb=ListSets")).with_severity(Severity::Error),
         case("E-7", |heard, given| {
             if heard.argument("Identifier").is_some() {
                 given.answer_error("idDoesNotExist");
@@ -41,7 +41,7 @@ pub fn cases() -> Vec<Case> {
                 given.answer_error("badArgument");
             }
         })
-        .as_severe_as(Severity::Rec),
+        .with_severity(Severity::Rec),
         case("E-11", |heard, given| {
             if heard.query.ends_with("&&") {
                 given.status = 500;

@@ -41,8 +41,8 @@ fn tokens() -> Vec<Case> {
                 given.replace(&element, "");
             }
         })
-        .as_severe_as(Severity::Warn),
-        known("F-4", Fault::LastTokenMatchesNothing).as_severe_as(Severity::Error),
+        .with_severity(Severity::Warn),
+        known("F-4", Fault::LastTokenMatchesNothing).with_severity(Severity::Error),
         known("F-5", Fault::TokenForEver),
         case("F-9", |heard, given| {
             if heard.is("ListRecords") {
@@ -64,8 +64,8 @@ fn tokens() -> Vec<Case> {
                 without_attribute(given, "completeListSize");
             }
         })
-        .as_severe_as(Severity::Rec),
-        case("F-11", |_, _| {}).as_severe_as(Severity::Info),
+        .with_severity(Severity::Rec),
+        case("F-11", |_, _| {}).with_severity(Severity::Info),
     ]
 }
 
@@ -85,11 +85,11 @@ fn pages() -> Vec<Case> {
         .also(&["X-7", "P-3"]),
         known("F-6", Fault::Duplicates)
             .also(&["F-8", "L-3"])
-            .as_severe_as(Severity::Error),
+            .with_severity(Severity::Error),
         case("F-6", |_, given| {
             given.replace("completeListSize=\"50\"", "completeListSize=\"51\"")
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         case("F-21", |_, _| {}),
         case("F-22", |_, _| {}),
         case("F-25", |heard, given| {
@@ -110,27 +110,27 @@ fn attributes() -> Vec<Case> {
         }
     };
     vec![
-        known("F-7", Fault::CursorWrong).as_severe_as(Severity::Error),
+        known("F-7", Fault::CursorWrong).with_severity(Severity::Error),
         case("F-7", |heard, given| {
             if is_later(heard, "ListRecords") {
                 without_attribute(given, "cursor");
             }
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         case("F-8", size("ListRecords", "0"))
             .also(&["X-7"])
-            .as_severe_as(Severity::Error),
-        case("F-8", size("ListRecords", "20")).as_severe_as(Severity::Warn),
+            .with_severity(Severity::Error),
+        case("F-8", size("ListRecords", "20")).with_severity(Severity::Warn),
         case("F-8", |_, given| {
             given.replace("completeListSize=\"50\"", "completeListSize=\"49\"")
         })
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         case("F-8", |heard, given| {
             if is_later(heard, "ListRecords") {
                 given.replace("completeListSize=\"100\"", "completeListSize=\"101\"");
             }
         })
-        .as_severe_as(Severity::Info),
+        .with_severity(Severity::Info),
     ]
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         case("M-3", listed("OAI/2.0/oai_dc.xsd", "OAI/2.0/dc.xsd"))
             .also(&["R-4"])
-            .as_severe_as(Severity::Error),
+            .with_severity(Severity::Error),
         case("M-3", |heard, given| {
             if heard.is("ListMetadataFormats") {
                 given.replace(
@@ -92,10 +92,10 @@ pub(crate) fn cases() -> Vec<Case> {
             }
         })
         .also(&["R-4"])
-        .as_severe_as(Severity::Warn),
-        case("M-4", with(AGAIN)).as_severe_as(Severity::Error),
-        case("M-4", with(ODD)).as_severe_as(Severity::Error).also(&["X-7"]),
-        case("M-4", with(ALL)).as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
+        case("M-4", with(AGAIN)).with_severity(Severity::Error),
+        case("M-4", with(ODD)).with_severity(Severity::Error).also(&["X-7"]),
+        case("M-4", with(ALL)).with_severity(Severity::Warn),
         case("M-5", with(TWIN)),
         case(
             "M-6",
@@ -104,9 +104,9 @@ pub(crate) fn cases() -> Vec<Case> {
                 200,
             ),
         )
-        .as_severe_as(Severity::Warn),
-        case("M-6", with_schema("<html/>", 200)).as_severe_as(Severity::Warn),
-        case("M-6", with_schema("gone", 404)).as_severe_as(Severity::Info),
+        .with_severity(Severity::Warn),
+        case("M-6", with_schema("<html/>", 200)).with_severity(Severity::Warn),
+        case("M-6", with_schema("gone", 404)).with_severity(Severity::Info),
         case("M-7", |heard, given| {
             if heard.is("ListMetadataFormats") && heard.argument("identifier").is_some() {
                 given.replace("<metadataPrefix>mods<", "<metadataPrefix>marc21<");

@@ -67,7 +67,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .also(&["G-14"]),
         case("G-4", refuses("metadataPrefix=mods", "cannotDisseminateFormat")),
         case("G-5", |heard, given| {
-            if heard.is("GetRecord") && heard.argument("metadataPrefix").is_none() {
+            if heard.method == "GET" && heard.is("GetRecord") && heard.argument("metadataPrefix").is_none() {
                 given.answer_error("cannotDisseminateFormat");
             }
         }),
@@ -98,7 +98,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("G-12", refuses("oai:misbehave", "idDoesNotExist")),
         case("G-13", |heard, given| {
             if heard.argument("identifier").as_deref() == Some("OAI:MISBEHAVE.EXAMPLE.ORG:0") {
-                given.answer_error("badArgument");
+                given.answer_error("idDoesNotExist");
                 let record = "<GetRecord><record><header><identifier>oai:misbehave.example.org:0</identifier>\
                     <datestamp>2020-01-01T00:00:00Z</datestamp><setSpec>maps</setSpec></header><metadata>\
                     <oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
@@ -107,7 +107,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ \
                     http://www.openarchives.org/OAI/2.0/oai_dc.xsd\"><dc:title>Bent</dc:title></oai_dc:dc>\
                     </metadata></record></GetRecord>";
-                given.replace("<error code=\"badArgument\">Bent.</error>", record);
+                given.replace("<error code=\"idDoesNotExist\">Bent.</error>", record);
             }
         }),
         case("G-14", |heard, given| {

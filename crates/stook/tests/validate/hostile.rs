@@ -5,9 +5,9 @@ use std::time::Duration;
 use misbehave::{Endpoint, Given, Heard, Script};
 use stook::validate::Options;
 use stook::validate::report::{Status, to_text};
-use stook::validate::table::{self, Severity, When};
+use stook::validate::table::{self, When};
 
-use crate::harness::{Case, case, hold, validated, world};
+use crate::harness::{Case, case, hold, is_serious, validated, world};
 
 fn hostile(options: &mut Options) {
     options.hostile = true;
@@ -84,10 +84,7 @@ fn each_breaks_its_check_and_no_other() {
 fn a_good_endpoint_takes_no_harm() {
     let endpoint = Endpoint::start(world(), Script::new()).unwrap();
     let report = validated(&endpoint.url(), hostile);
-    let serious = report
-        .findings()
-        .into_iter()
-        .any(|finding| finding.severity > Severity::Info);
+    let serious = report.findings().into_iter().any(is_serious);
     assert!(!serious && report.ended_early.is_none(), "{}", to_text(&report));
     for check in table::all().filter(|check| check.when == When::Hostile) {
         assert_eq!(report.status(check), Status::Holds, "{}", check.id);

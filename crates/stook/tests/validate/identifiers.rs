@@ -29,14 +29,14 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         case("L-1", |_, _| {})
             .in_world(World::empty)
-            .as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Fatal),
         case("L-1", |_, _| {})
             .in_world(|| {
                 let mut world = world();
                 world.delete_all();
                 world
             })
-            .as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Fatal),
         case("L-2", |_, _| {}).in_world(|| with_identifier("map-11")),
         case("L-2", |heard, given| {
             if heard.is("ListIdentifiers") {
@@ -55,7 +55,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 given.replace_first(&second, &second.repeat(2));
             }
         })
-        .also(&["F-6", "F-7", "F-8"]),
+        .also(&["D-17", "F-6", "F-7", "F-8"]),
         case("L-4", |heard, given| {
             if heard.query == "verb=ListIdentifiers" {
                 given.answer_error("cannotDisseminateFormat");

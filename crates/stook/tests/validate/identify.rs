@@ -69,26 +69,26 @@ pub(crate) fn cases() -> Vec<Case> {
         case("I-2", with("<repositoryName>Another</repositoryName>")).also(&["I-11", "X-7"]),
         case("I-3", base_url_becomes("other")),
         case("I-3", said("baseURL", "")).also(&["X-10", "X-7"]),
-        case("I-4", base_url_becomes("oai#top")).as_severe_as(Severity::Error),
+        case("I-4", base_url_becomes("oai#top")).with_severity(Severity::Error),
         case("I-4", |_, _| {})
             .by(Script::new().fault(Fault::BaseUrlWithQuery, When::always()))
-            .as_severe_as(Severity::Warn),
-        case("I-5", said("protocolVersion", "1.1")).as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Warn),
+        case("I-5", said("protocolVersion", "1.1")).with_severity(Severity::Fatal),
         case("I-6", without("adminEmail")).also(&["X-7"]),
-        case("I-6", said("adminEmail", "root@localhost")).as_severe_as(Severity::Error),
-        case("I-6", said("adminEmail", "the library")).as_severe_as(Severity::Error),
-        case("I-6", said("adminEmail", "mailto:oai@misbehave.example.org")).as_severe_as(Severity::Warn),
-        case("I-6", said("adminEmail", "dspace-help@myu.edu")).as_severe_as(Severity::Warn),
-        case("I-6", said("adminEmail", "oai@example.org")).as_severe_as(Severity::Info),
-        case("I-7", said("granularity", "yyyy-mm-dd")).as_severe_as(Severity::Fatal),
+        case("I-6", said("adminEmail", "root@localhost")).with_severity(Severity::Error),
+        case("I-6", said("adminEmail", "the library")).with_severity(Severity::Error),
+        case("I-6", said("adminEmail", "mailto:oai@misbehave.example.org")).with_severity(Severity::Warn),
+        case("I-6", said("adminEmail", "dspace-help@myu.edu")).with_severity(Severity::Warn),
+        case("I-6", said("adminEmail", "oai@example.org")).with_severity(Severity::Info),
+        case("I-7", said("granularity", "yyyy-mm-dd")).with_severity(Severity::Fatal),
         case("I-7", said("granularity", " YYYY-MM-DDThh:mm:ssZ "))
-            .as_severe_as(Severity::Error)
+            .with_severity(Severity::Error)
             .also(&["X-7"]),
         case("I-8", said("earliestDatestamp", "2020-01-01")),
         case("I-8", said("earliestDatestamp", "2999-01-01T00:00:00Z")).also(&["D-1"]),
         case("I-8", said("earliestDatestamp", "a long time ago")),
         case("I-9", said("deletedRecord", "sometimes")),
-        case("I-10", |_, _| {}).in_world(forgetful).as_severe_as(Severity::Rec),
+        case("I-10", |_, _| {}).in_world(forgetful).with_severity(Severity::Rec),
         case("I-11", with("<granularity>YYYY-MM-DDThh:mm:ssZ</granularity>")).also(&["X-7"]),
         case("I-11", with("<compression>gzip</compression><contact>me</contact>")).also(&["X-7", "C-3"]),
     ];
@@ -97,8 +97,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("I-13", refuses("verb=Identify&test", "idDoesNotExist")),
         case("I-14", refuses("verb=Identify&identifier", "idDoesNotExist")),
         case("I-15", said("earliestDatestamp", "2020-01-01T12:00:00Z")).also(&["D-1"]),
-        case("I-16", said("earliestDatestamp", "1970-01-01T00:00:00Z")).as_severe_as(Severity::Rec),
-        case("I-17", |_, _| {}).as_severe_as(Severity::Info),
+        case("I-16", said("earliestDatestamp", "1970-01-01T00:00:00Z")).with_severity(Severity::Rec),
+        case("I-17", |_, _| {}).with_severity(Severity::Info),
     ]);
     cases
 }

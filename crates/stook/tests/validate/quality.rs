@@ -58,12 +58,12 @@ pub fn cases() -> Vec<Case> {
 
 fn records() -> Vec<Case> {
     vec![
-        case("Q-1", |_, given| given.replace("<dc:type>Text</dc:type>", "")).as_severe_as(Severity::Rec),
+        case("Q-1", |_, given| given.replace("<dc:type>Text</dc:type>", "")).with_severity(Severity::Rec),
         case("Q-1", |_, given| {
             let text = given.text();
             given.body = text.replacen("<dc:type>Text</dc:type>", "", 1).into_bytes();
         })
-        .as_severe_as(Severity::Info),
+        .with_severity(Severity::Info),
         values("Q-2", "date", "17 May 1893"),
         values("Q-3", "language", "German"),
         values("Q-4", "identifier", "shelf 12"),
@@ -76,17 +76,17 @@ fn records() -> Vec<Case> {
             given.replace("<dc:description>", "<dc:format>");
             given.replace("</dc:description>", "</dc:format>");
         })
-        .as_severe_as(Severity::Info),
-        values("Q-8", "creator", "NN").as_severe_as(Severity::Info),
+        .with_severity(Severity::Info),
+        values("Q-8", "creator", "NN").with_severity(Severity::Info),
         case("Q-8", |_, given| {
             given.replace(
                 "</oai_dc:dc>",
                 "<dc:relation>https://doi.org/11.5/x</dc:relation></oai_dc:dc>",
             );
         }),
-        values("Q-9", "description", "&lt;p&gt;Cats &amp;amp; dogs&lt;/p&gt;").as_severe_as(Severity::Warn),
-        values("Q-9", "description", "").as_severe_as(Severity::Warn),
-        values("Q-9", "description", " Blanks ").as_severe_as(Severity::Rec),
+        values("Q-9", "description", "&lt;p&gt;Cats &amp;amp; dogs&lt;/p&gt;").with_severity(Severity::Warn),
+        values("Q-9", "description", "").with_severity(Severity::Warn),
+        values("Q-9", "description", " Blanks ").with_severity(Severity::Rec),
     ]
 }
 

@@ -99,13 +99,13 @@ fn metadata() -> Vec<Case> {
             ),
         )
         .also(&["X-7"]),
-        case("R-4", replaced(SCHEMA_OF_MODS, "")).as_severe_as(Severity::Error),
-        case("R-4", replaced("mods/v3/mods-3-8.xsd", "mods/v3/mods-3-5.xsd")).as_severe_as(Severity::Error),
+        case("R-4", replaced(SCHEMA_OF_MODS, "")).with_severity(Severity::Error),
+        case("R-4", replaced("mods/v3/mods-3-8.xsd", "mods/v3/mods-3-5.xsd")).with_severity(Severity::Error),
         case(
             "R-4",
             replaced("http://www.loc.gov/standards", "https://www.loc.gov/standards"),
         )
-        .as_severe_as(Severity::Warn),
+        .with_severity(Severity::Warn),
         case("R-5", |_, _| {}).by(Script::new().fault(Fault::NamespacesOnRecord, When::always())),
         case("R-6", replaced("titleInfo>", "tilteInfo>")).also(&["X-7"]),
         case("R-6", |heard, given| {
@@ -113,16 +113,16 @@ fn metadata() -> Vec<Case> {
                 given.replace("</ListMetadataFormats>", EAD);
             }
         })
-        .as_severe_as(Severity::Info),
+        .with_severity(Severity::Info),
         case("R-7", replaced("<dc:creator>", "<dc:creator role=\"author\">"))
-            .as_severe_as(Severity::Error)
+            .with_severity(Severity::Error)
             .also(&["X-7"]),
         case("R-7", replaced("dc:date>", "dc:issued>"))
-            .as_severe_as(Severity::Error)
+            .with_severity(Severity::Error)
             .also(&["X-7", "Q-1", "Q-2"]),
         case("R-7", |_, _| {})
             .in_world(with_an_empty_record)
-            .as_severe_as(Severity::Warn)
+            .with_severity(Severity::Warn)
             .also(&["Q-1", "Q-4"]),
     ]
 }

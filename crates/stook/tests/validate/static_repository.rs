@@ -94,8 +94,8 @@ fn file_case(breaks: &'static str, bend: fn(&mut Given)) -> Case {
 
 pub fn cases() -> Vec<Case> {
     vec![
-        file_case("SR-1", |given| given.set_header("Content-Type", "text/html")).as_severe_as(Severity::Error),
-        file_case("SR-1", |given| given.set_header("Content-Type", "application/xml")).as_severe_as(Severity::Warn),
+        file_case("SR-1", |given| given.set_header("Content-Type", "text/html")).with_severity(Severity::Error),
+        file_case("SR-1", |given| given.set_header("Content-Type", "application/xml")).with_severity(Severity::Warn),
         file_case("SR-1", |given| {
             given.set_header("Content-Type", "text/xml; charset=ISO-8859-1")
         }),
@@ -141,9 +141,9 @@ pub fn cases() -> Vec<Case> {
         file_case("SR-5", |given| {
             given.replace_first(">2020-01-01</oai:earliest", ">2020-01-02</oai:earliest")
         })
-        .as_severe_as(Severity::Error),
-        file_case("SR-5", |given| given.remove_header("Last-Modified")).as_severe_as(Severity::Rec),
-        file_case("SR-5", |given| given.status = 200).as_severe_as(Severity::Rec),
+        .with_severity(Severity::Error),
+        file_case("SR-5", |given| given.remove_header("Last-Modified")).with_severity(Severity::Rec),
+        file_case("SR-5", |given| given.status = 200).with_severity(Severity::Rec),
     ]
 }
 

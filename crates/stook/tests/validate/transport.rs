@@ -62,22 +62,22 @@ fn web_page(given: &mut Given) {
 fn statuses_and_types() -> Vec<Case> {
     let by_script = |fault, when: When| case("H-1", |_, _| {}).by(Script::new().page_size(20).fault(fault, when));
     vec![
-        by_script(Fault::Status400WithErrors, When::always()).as_severe_as(Severity::Error),
-        case("H-1", answering(SELDOM, |given| given.status = 404)).as_severe_as(Severity::Error),
-        by_script(Fault::ResetAtOnce, When::always().on(Verb::Identify)).as_severe_as(Severity::Fatal),
-        by_script(Fault::InternalServerError, When::always().on(Verb::Identify)).as_severe_as(Severity::Fatal),
+        by_script(Fault::Status400WithErrors, When::always()).with_severity(Severity::Error),
+        case("H-1", answering(SELDOM, |given| given.status = 404)).with_severity(Severity::Error),
+        by_script(Fault::ResetAtOnce, When::always().on(Verb::Identify)).with_severity(Severity::Fatal),
+        by_script(Fault::InternalServerError, When::always().on(Verb::Identify)).with_severity(Severity::Fatal),
         case("H-2", |_, given| {
             given.set_header("Content-Type", "application/xml; charset=UTF-8");
         })
-        .as_severe_as(Severity::Warn),
-        case("H-2", |_, given| given.set_header("Content-Type", "text/html")).as_severe_as(Severity::Error),
-        case("H-2", |_, given| given.remove_header("Content-Type")).as_severe_as(Severity::Error),
-        case("H-2", answering(SELDOM, web_page)).as_severe_as(Severity::Error),
-        case("H-2", answering("verb=Identify", web_page)).as_severe_as(Severity::Fatal),
+        .with_severity(Severity::Warn),
+        case("H-2", |_, given| given.set_header("Content-Type", "text/html")).with_severity(Severity::Error),
+        case("H-2", |_, given| given.remove_header("Content-Type")).with_severity(Severity::Error),
+        case("H-2", answering(SELDOM, web_page)).with_severity(Severity::Error),
+        case("H-2", answering("verb=Identify", web_page)).with_severity(Severity::Fatal),
         case("H-3", |_, given| {
             given.set_header("Content-Type", "text/xml; charset=ISO-8859-1");
         })
-        .as_severe_as(Severity::Error),
+        .with_severity(Severity::Error),
     ]
 }
 
@@ -94,10 +94,10 @@ fn limits() -> Vec<Case> {
     vec![
         silent
             .with(|options| options.manners.timeout = Duration::from_secs(3))
-            .as_severe_as(Severity::Warn),
+            .with_severity(Severity::Warn),
         large
             .with(|options| options.manners.most_bytes = 1_500_000)
-            .as_severe_as(Severity::Warn),
+            .with_severity(Severity::Warn),
     ]
 }
 
@@ -119,12 +119,12 @@ fn delays() -> Vec<Case> {
         }
     };
     vec![
-        case("H-5", at_first(SELDOM, later(None))).as_severe_as(Severity::Warn),
-        case("H-5", at_first(SELDOM, later(Some("in a while")))).as_severe_as(Severity::Error),
-        case("H-5", at_first(SELDOM, later(Some("9999")))).as_severe_as(Severity::Fatal),
-        case("H-5", always(Some("0"))).as_severe_as(Severity::Fatal),
-        case("H-5", at_first(SELDOM, later(Some("3000")))).as_severe_as(Severity::Info),
-        case("H-5", at_first("verb=Identify", later(None))).as_severe_as(Severity::Fatal),
+        case("H-5", at_first(SELDOM, later(None))).with_severity(Severity::Warn),
+        case("H-5", at_first(SELDOM, later(Some("in a while")))).with_severity(Severity::Error),
+        case("H-5", at_first(SELDOM, later(Some("9999")))).with_severity(Severity::Fatal),
+        case("H-5", always(Some("0"))).with_severity(Severity::Fatal),
+        case("H-5", at_first(SELDOM, later(Some("3000")))).with_severity(Severity::Info),
+        case("H-5", at_first("verb=Identify", later(None))).with_severity(Severity::Fatal),
     ]
 }
 
@@ -139,7 +139,7 @@ fn redirects() -> Vec<Case> {
         given.body.clear();
     });
     vec![
-        case("H-6", at_first(SELDOM, redirect(302, path))).as_severe_as(Severity::Error),
+        case("H-6", at_first(SELDOM, redirect(302, path))).with_severity(Severity::Error),
         // Answered with badVerb here as there.
         case(
             "H-6",
@@ -174,7 +174,7 @@ fn others() -> Vec<Case> {
     vec![
         case("H-9", |_, _| {})
             .by(Script::new().fault(Fault::TlsTooOld, When::always()))
-            .as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Fatal),
         case("H-10", |heard, given| {
             if heard.method == "DELETE" {
                 given.status = 500;
@@ -192,19 +192,19 @@ fn others() -> Vec<Case> {
                 given.body.clear();
             }
         })
-        .as_severe_as(Severity::Fatal),
+        .with_severity(Severity::Fatal),
         case("H-12", |_, _| {})
             .by(to_identify(Fault::TruncatedXml))
-            .as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Fatal),
         case("H-12", |_, _| {})
             .by(to_identify(Fault::UnexpectedEnd))
-            .as_severe_as(Severity::Fatal),
+            .with_severity(Severity::Fatal),
         case("H-12", |_, _| {})
             .by(Script::new()
                 .page_size(20)
                 .fault(Fault::NoticeAfterRoot, When::always()))
-            .as_severe_as(Severity::Error),
-        case("H-13", |_, _| {}).as_severe_as(Severity::Info),
+            .with_severity(Severity::Error),
+        case("H-13", |_, _| {}).with_severity(Severity::Info),
     ]
 }
 

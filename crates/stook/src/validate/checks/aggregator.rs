@@ -150,7 +150,9 @@ fn true_provenance(aggregated: &[Aggregated<'_>], facts: &Facts) -> Verdict {
                 "{} has no provenance, others of its namespace have",
                 record.header.identifier
             );
-            Found::new(came).in_answer(record.exchange).as_severe_as(Severity::Warn)
+            Found::new(came)
+                .in_answer(record.exchange)
+                .with_severity(Severity::Warn)
         })
         .collect();
     let crossed = aggregated.iter().filter_map(|one| {

@@ -217,7 +217,7 @@ fn sample_identifier(document: &Document, roots: &[&Element]) -> Option<Vec<Foun
         let (sample, identifier) = (Excerpt(&sample), Excerpt(&identifier));
         format!("sampleIdentifier is {sample}, which does not begin with oai: and {identifier}")
     };
-    let found = (!is_right).then(|| at(document, root, came()).as_severe_as(Severity::Warn));
+    let found = (!is_right).then(|| at(document, root, came()).with_severity(Severity::Warn));
     Some(found.into_iter().collect())
 }
 
@@ -299,7 +299,7 @@ fn manifests(document: &Document, roots: &[&Element]) -> Option<Vec<Found>> {
         }
         let broken = breach(document, root).map(|problem| at(document, root, problem.to_string()));
         let broken = broken.or_else(|| root.named("rights").find_map(|rights| flaw_of_rights(document, rights)));
-        broken.map(|found| found.as_severe_as(Severity::Error))
+        broken.map(|found| found.with_severity(Severity::Error))
     };
     Some(all.iter().filter_map(flaw).collect())
 }
@@ -341,7 +341,7 @@ fn flaw_of_origin(document: &Document, origin: &Element) -> Option<Found> {
     let earlier = inner.attribute("", "harvestDate").unwrap_or_default();
     if read_datestamp(earlier) > read_datestamp(harvest_date) {
         let came = format!("an originDescription of {earlier} stands inside one of {harvest_date}");
-        return Some(at(document, inner, came).as_severe_as(Severity::Warn));
+        return Some(at(document, inner, came).with_severity(Severity::Warn));
     }
     flaw_of_origin(document, inner)
 }

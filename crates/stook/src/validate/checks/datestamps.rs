@@ -135,7 +135,7 @@ fn leap_second(run: &mut Run<'_>) -> Result<(), Stop> {
     let exchange = run.get("verb=ListIdentifiers&metadataPrefix=oai_dc&from=2001-12-31T23:59:60Z")?;
     let verdict = match REFUSED.judge(&exchange) {
         Verdict::Broken(found) => {
-            let milder = |found: Found| found.as_severe_as(Severity::Info);
+            let milder = |found: Found| found.with_severity(Severity::Info);
             Verdict::Broken(found.into_iter().map(milder).collect())
         }
         other => other,
@@ -157,7 +157,7 @@ fn are_their_own(facts: &Facts) -> Verdict {
     let datestamps: HashSet<&str> = seen.iter().map(|(_, datestamp)| *datestamp).collect();
     if datestamps.len() == 1 {
         let came = format!("all {} records that were seen have one datestamp", seen.len());
-        return Verdict::Broken(vec![Found::new(came).as_severe_as(Severity::Info)]);
+        return Verdict::Broken(vec![Found::new(came).with_severity(Severity::Info)]);
     }
     let dated: Vec<(&SeenRecord, Vec<String>)> = facts
         .records

@@ -93,7 +93,7 @@ fn can_be_fetched(run: &mut Run<'_>, deleted: &Header) -> Result<Verdict, Stop> 
         let found = Found::new(came).on(&exchange);
         Verdict::Broken(vec![match is(&run.facts, "persistent") {
             true => found,
-            false => found.as_severe_as(Severity::Warn),
+            false => found.with_severity(Severity::Warn),
         }])
     };
     Ok(match header {

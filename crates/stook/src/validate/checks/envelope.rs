@@ -104,7 +104,7 @@ pub(super) fn check(run: &mut Run<'_>) -> Result<(), Stop> {
 fn fatal_of_identify(found: Found, exchange: &Exchange, run: &Run<'_>) -> Found {
     let is_first = run.facts.identity.is_none() && exchange.question == Question::get("verb=Identify");
     if is_first {
-        found.as_severe_as(Severity::Fatal)
+        found.with_severity(Severity::Fatal)
     } else {
         found
     }
@@ -144,7 +144,7 @@ fn declaration(exchange: &Exchange, document: &Document, _: &Run<'_>) -> Verdict
     let found = document.flaws.iter().filter_map(|flaw| match flaw {
         Flaw::NoDeclaration => Some(Found::new("no XML declaration at the beginning")),
         Flaw::Declaration(text) => Some(Found::new(text.clone())),
-        Flaw::ByteOrderMark => Some(Found::new("a byte order mark").as_severe_as(Severity::Warn)),
+        Flaw::ByteOrderMark => Some(Found::new("a byte order mark").with_severity(Severity::Warn)),
         _ => None,
     });
     Verdict::of(found.map(|found| found.on(exchange)).collect())
@@ -198,7 +198,7 @@ fn schema_location(exchange: &Exchange, envelope: &Element, _: &Run<'_>) -> Verd
         Some([_, SCHEMA]) => Verdict::Holds,
         Some([_, other]) if other.strip_prefix("https") == SCHEMA.strip_prefix("http") => {
             let found = Found::new(format!("the schema is named as {other}")).on(exchange);
-            Verdict::Broken(vec![found.as_severe_as(Severity::Warn)])
+            Verdict::Broken(vec![found.with_severity(Severity::Warn)])
         }
         Some([_, other]) => found(&format!("the schema is named as {other}")),
         _ => found(&format!("xsi:schemaLocation=\"{value}\"")),
@@ -233,7 +233,7 @@ fn clock(exchange: &Exchange, envelope: &Element, _: &Run<'_>) -> Verdict {
     let came = format!("responseDate is {} {direction} the clock here", roughly(off));
     let found = Found::new(came).on(exchange);
     Verdict::Broken(vec![match off > CLOCK_WRONG {
-        true => found.as_severe_as(Severity::Error),
+        true => found.with_severity(Severity::Error),
         false => found,
     }])
 }

@@ -91,7 +91,7 @@ fn two_faults(run: &mut Run<'_>) -> Result<(), Stop> {
         0 => Verdict::not_applicable("there was no answer of the protocol"),
         1 => {
             let came = format!("only one error ({}) for two faults", exchange.in_short());
-            Verdict::Broken(vec![Found::new(came).on(&exchange).as_severe_as(Severity::Rec)])
+            Verdict::Broken(vec![Found::new(came).on(&exchange).with_severity(Severity::Rec)])
         }
         _ => Verdict::Holds,
     };

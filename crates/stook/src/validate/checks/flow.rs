@@ -71,7 +71,7 @@ fn broken(exchange: &Exchange, came: impl Into<String>) -> Verdict {
 }
 
 fn milder(exchange: &Exchange, came: impl Into<String>, severity: Severity) -> Verdict {
-    Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)])
+    Verdict::Broken(vec![Found::new(came).on(exchange).with_severity(severity)])
 }
 
 fn is_first_page(exchange: &Exchange) -> bool {

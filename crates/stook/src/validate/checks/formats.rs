@@ -106,7 +106,7 @@ fn oai_dc_is_the_reserved(facts: &Facts) -> Vec<Found> {
         if written != wanted {
             let wrong = Found::new(format!("the {name} of oai_dc is {}", Excerpt(written)));
             found.push(match is_secure_form(written, wanted) {
-                true => wrong.as_severe_as(Severity::Warn),
+                true => wrong.with_severity(Severity::Warn),
                 false => wrong,
             });
         }
@@ -129,7 +129,7 @@ fn prefixes(facts: &Facts) -> Vec<Found> {
             Ok(_) if is_told => found.push(Found::new(format!("the metadataPrefix {prefix} twice"))),
             Ok(_) if prefix == RESERVED => {
                 let wrong = Found::new(format!("the metadataPrefix {RESERVED}, which is reserved"));
-                found.push(wrong.as_severe_as(Severity::Warn));
+                found.push(wrong.with_severity(Severity::Warn));
             }
             Ok(_) => {}
         }

@@ -168,7 +168,7 @@ fn granularity(said: &Said<'_>) -> Vec<Found> {
     let found = said.at(element, format!("granularity is {}", Excerpt(&written)));
     match Granularity::parse(written.trim()) {
         // It is clear what is meant.
-        Some(_) => vec![found.as_severe_as(Severity::Error)],
+        Some(_) => vec![found.with_severity(Severity::Error)],
         None => vec![found],
     }
 }
@@ -195,7 +195,7 @@ fn base_url(said: &Said<'_>) -> Vec<Found> {
     let flaw = element.and_then(|element| Some((element, flaw_of_base_url(&element.text())?)));
     let found = flaw.map(|(element, (what, severity))| {
         let came = format!("baseURL is {}, which {what}", Excerpt(&element.text()));
-        said.at(element, came).as_severe_as(severity)
+        said.at(element, came).with_severity(severity)
     });
     found.into_iter().collect()
 }
@@ -222,7 +222,7 @@ fn admin_emails(said: &Said<'_>) -> Vec<Found> {
     flaws
         .map(|(email, (what, severity))| {
             let came = format!("adminEmail is {}, which {what}", Excerpt(&email.exact_text()));
-            said.at(email, came).as_severe_as(severity)
+            said.at(email, came).with_severity(severity)
         })
         .collect()
 }

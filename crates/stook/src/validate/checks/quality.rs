@@ -55,7 +55,7 @@ fn verdicts(facts: &Facts) -> Vec<(&'static str, Verdict)> {
     let records: Vec<Described<'_>> = facts
         .records
         .iter()
-        .filter(|record| record.prefix == "oai_dc" && !record.metadata.is_empty())
+        .filter(|record| record.prefix == "oai_dc" && !record.metadata.is_empty() && !record.header.deleted)
         .filter_map(Described::of)
         .take(SAMPLE)
         .collect();
@@ -147,7 +147,7 @@ fn has_the_minimum(records: &[Described<'_>]) -> Verdict {
     // Of some things nobody knows who made them, or when.
     let is_rare = lacking * 100 < records.len() * (100 - COMPLETE);
     verdict(found.map(|found| match is_rare {
-        true => found.as_severe_as(Severity::Info),
+        true => found.with_severity(Severity::Info),
         false => found,
     }))
 }
@@ -278,10 +278,10 @@ fn plain_values(records: &[Described<'_>]) -> Verdict {
     });
     match (marked, untidy) {
         (Verdict::Broken(mut found), untidy) => {
-            found.extend(untidy.map(|found| found.as_severe_as(Severity::Rec)));
+            found.extend(untidy.map(|found| found.with_severity(Severity::Rec)));
             Verdict::Broken(found)
         }
-        (_, untidy) => verdict(untidy.map(|found| found.as_severe_as(Severity::Rec))),
+        (_, untidy) => verdict(untidy.map(|found| found.with_severity(Severity::Rec))),
     }
 }
 

@@ -152,7 +152,7 @@ fn set_names(listed: &[Listed<'_>]) -> Vec<Found> {
         None => Some(set.found(format!("the set {} without a setName", Excerpt(&set.spec)))),
         Some(name) if name.is_empty() => {
             let came = format!("the set {} with an empty setName", Excerpt(&set.spec));
-            Some(set.found(came).as_severe_as(Severity::Warn))
+            Some(set.found(came).with_severity(Severity::Warn))
         }
         Some(_) => None,
     };

@@ -231,7 +231,7 @@ fn transport(file: &StaticFile<'_>) -> Vec<Found> {
         "text/xml" => {}
         "application/xml" => found.push(
             file.seen(Found::new("Content-Type: application/xml"))
-                .as_severe_as(Severity::Warn),
+                .with_severity(Severity::Warn),
         ),
         _ => found.push(file.seen(Found::new(format!("Content-Type: {content_type}")))),
     }
@@ -265,7 +265,7 @@ impl StaticFile<'_> {
         };
         let found = self.seen(Found::new(came));
         Some(match flaw {
-            Flaw::ByteOrderMark | Flaw::Doctype => found.as_severe_as(Severity::Warn),
+            Flaw::ByteOrderMark | Flaw::Doctype => found.with_severity(Severity::Warn),
             Flaw::Malformed { line, .. } => found.at_line(*line),
             _ => found,
         })
@@ -381,7 +381,7 @@ fn urls_agree(file: &StaticFile<'_>) -> Verdict {
             "the file is at {}; the base URL of a gateway can only speak of http",
             came.url
         );
-        found.push(tell(reason).as_severe_as(Severity::Warn));
+        found.push(tell(reason).with_severity(Severity::Warn));
     }
     let ending = format!("/{}", behind_gateway(came.url));
     if !base_url.ends_with(&ending) {
@@ -420,7 +420,7 @@ fn suits_a_gateway(file: &StaticFile<'_>) -> Verdict {
     let records = file.headers().count();
     if records > MOST_RECORDS {
         let came = format!("{records} records");
-        found.push(file.seen(Found::new(came)).as_severe_as(Severity::Rec));
+        found.push(file.seen(Found::new(came)).with_severity(Severity::Rec));
     }
     if let Some(came) = &file.came {
         let remark = match (came.answer.header("Last-Modified"), came.unchanged) {
@@ -433,7 +433,7 @@ fn suits_a_gateway(file: &StaticFile<'_>) -> Verdict {
                 ))
             }
         };
-        found.extend(remark.map(|remark| file.seen(Found::new(remark)).as_severe_as(Severity::Rec)));
+        found.extend(remark.map(|remark| file.seen(Found::new(remark)).with_severity(Severity::Rec)));
     }
     Verdict::of(found)
 }

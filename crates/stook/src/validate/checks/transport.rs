@@ -60,7 +60,7 @@ fn is_first(exchange: &Exchange, run: &Run<'_>) -> bool {
 fn broken(came: impl Into<String>, exchange: &Exchange, run: &Run<'_>) -> Verdict {
     let found = Found::new(came).on(exchange);
     Verdict::Broken(vec![match is_first(exchange, run) {
-        true => found.as_severe_as(Severity::Fatal),
+        true => found.with_severity(Severity::Fatal),
         false => found,
     }])
 }
@@ -96,7 +96,7 @@ fn media_type(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     let found = |came: String| Found::new(came).on(exchange);
     match answer.media_type().as_str() {
         "text/xml" => Verdict::Holds,
-        "application/xml" => Verdict::Broken(vec![found("application/xml".into()).as_severe_as(Severity::Warn)]),
+        "application/xml" => Verdict::Broken(vec![found("application/xml".into()).with_severity(Severity::Warn)]),
         "" => Verdict::Broken(vec![found("no Content-Type".into())]),
         other if answer.is_of_another_kind() => broken(
             format!("{other} with something that is no answer of the protocol"),
@@ -155,7 +155,7 @@ fn delays(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     if delays.is_empty() {
         return Verdict::not_applicable("the repository never said \"come back later\"");
     }
-    let found = |came: String, severity| Found::new(came).on(exchange).as_severe_as(severity);
+    let found = |came: String, severity| Found::new(came).on(exchange).with_severity(severity);
     let mut all: Vec<Found> = delays
         .iter()
         .filter_map(|hop| delay(hop))
@@ -171,7 +171,7 @@ fn delays(exchange: &Exchange, run: &Run<'_>) -> Verdict {
     if is_first(exchange, run) && exchange.answer().is_none() {
         all = all
             .into_iter()
-            .map(|found| found.as_severe_as(Severity::Fatal))
+            .map(|found| found.with_severity(Severity::Fatal))
             .collect();
     }
     Verdict::of(all)
@@ -255,8 +255,8 @@ fn security(exchange: &Exchange, run: &Run<'_>) -> Verdict {
         Err(NoAnswer::Insecure(reason)) => {
             let came = format!("the secure connection failed: {reason}");
             Verdict::Broken(vec![match is_first(exchange, run) {
-                true => Found::new(came).on(exchange).as_severe_as(Severity::Fatal),
-                false => Found::new(came).on(exchange).as_severe_as(Severity::Error),
+                true => Found::new(came).on(exchange).with_severity(Severity::Fatal),
+                false => Found::new(came).on(exchange).with_severity(Severity::Error),
             }])
         }
         _ if exchange.url.starts_with("https:") => Verdict::Holds,
@@ -285,7 +285,7 @@ fn wholeness(exchange: &Exchange, run: &Run<'_>) -> Verdict {
         false => Severity::Error,
     };
     match lacks.or_else(trailing) {
-        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).as_severe_as(severity)]),
+        Some(came) => Verdict::Broken(vec![Found::new(came).on(exchange).with_severity(severity)]),
         None => Verdict::Holds,
     }
 }
@@ -330,7 +330,7 @@ fn https(run: &mut Run<'_>) -> Result<(), Stop> {
     let exchange = run.get("verb=Identify")?;
     if exchange.url.starts_with("https:") && exchange.answer().is_some() {
         let found = Found::new("the base URL is https, with a certificate that holds").on(&exchange);
-        run.judge("H-9", Verdict::Broken(vec![found.as_severe_as(Severity::Info)]));
+        run.judge("H-9", Verdict::Broken(vec![found.with_severity(Severity::Info)]));
     }
     Ok(())
 }

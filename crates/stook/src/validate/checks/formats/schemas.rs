@@ -49,7 +49,7 @@ pub(super) fn check(run: &mut Run<'_>, formats: &Exchange) -> Result<(), Stop> {
 
 fn not_fetched(format: &Format, why: &str) -> Verdict {
     let came = format!("the schema of {} could not be fetched: {why}", format.prefix);
-    Verdict::Broken(vec![Found::new(came).as_severe_as(Severity::Info)])
+    Verdict::Broken(vec![Found::new(came).with_severity(Severity::Info)])
 }
 
 /// Whether it is known that the schema is of that namespace.
@@ -63,7 +63,7 @@ fn flaw(format: &Format, answer: &Answer) -> Option<Found> {
     let prefix = &format.prefix;
     if answer.status != 200 {
         let came = format!("the schema of {prefix} could not be fetched: HTTP {}", answer.status);
-        return Some(Found::new(came).as_severe_as(Severity::Info));
+        return Some(Found::new(came).with_severity(Severity::Info));
     }
     let schema = answer
         .document

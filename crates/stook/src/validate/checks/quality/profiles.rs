@@ -224,7 +224,7 @@ fn dini(run: &mut Run<'_>) -> Result<(), Stop> {
         }
     }
     if !specs.contains("open_access") {
-        found.push(Found::new("no set open_access").as_severe_as(Severity::Info));
+        found.push(Found::new("no set open_access").with_severity(Severity::Info));
     }
     let identity = facts.identity.as_ref();
     if identity.is_some_and(|identity| identity.deleted_record == "no") {

@@ -56,7 +56,7 @@ pub(super) fn check(run: &mut Run<'_>) {
             "records in {} could not be validated: what they may hold is not known here",
             format.prefix
         );
-        Found::new(came).as_severe_as(Severity::Info)
+        Found::new(came).with_severity(Severity::Info)
     });
     let found: Vec<Found> = found.collect();
     if !found.is_empty() {
@@ -152,7 +152,7 @@ fn schema_location(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Fou
     let found = seen.found(came);
     Some(Err(
         match locations.iter().any(|location| is_secure_form(location, wanted)) {
-            true => found.as_severe_as(Severity::Warn),
+            true => found.with_severity(Severity::Warn),
             false => found,
         },
     ))
@@ -202,7 +202,7 @@ fn dublin_core(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Found>>
     Some(match checked {
         Ok(()) if is_empty => {
             let found = seen.found("metadata in oai_dc that says nothing".to_owned());
-            Err(found.as_severe_as(Severity::Warn))
+            Err(found.with_severity(Severity::Warn))
         }
         other => other,
     })
