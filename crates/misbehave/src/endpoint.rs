@@ -239,6 +239,8 @@ impl Answering for Sources {
             // A client takes the next bytes for the next reply.
             reply.body = Body::default();
         }
-        deliver(&reply, stream, stop)
+        let goes_on = deliver(&reply, stream, stop)?;
+        // What came with another method was not read, and would be taken for the next request.
+        Ok(goes_on && matches!(incoming.method.as_str(), "GET" | "POST" | "HEAD"))
     }
 }

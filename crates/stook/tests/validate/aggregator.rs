@@ -4,7 +4,7 @@ use misbehave::{Given, Heard};
 use stook::validate::report::{Status, to_text};
 use stook::validate::table::{self, Severity};
 
-use crate::harness::{Case, case, hold, validated, world};
+use crate::harness::{Case, case, hold, is_serious, validated, world};
 
 /// Every record with a provenance; `bend` may change it further.
 fn aggregator(breaks: &'static str, bend: fn(&Heard<'_>, &mut Given)) -> Case {
@@ -73,7 +73,7 @@ fn a_good_aggregator_has_no_finding() {
     let bend = |_: &Heard<'_>, given: &mut Given| provenance(given);
     let endpoint = misbehave::Endpoint::start_bent(world(), misbehave::Script::new(), bend).unwrap();
     let report = validated(&endpoint.url(), |_| {});
-    assert!(report.is_clean(), "{}", to_text(&report));
+    assert!(!report.findings().into_iter().any(is_serious), "{}", to_text(&report));
     for id in ["AG-1", "AG-2", "AG-3", "AG-4"] {
         assert_eq!(report.status(table::check(id).unwrap()), Status::Holds, "{id}");
     }
