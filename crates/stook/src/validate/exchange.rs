@@ -254,10 +254,13 @@ impl Exchange {
         }
         match document.payload() {
             Some(payload) => {
-                let (name, count) = (payload.local(), payload.elements().count());
+                let name = payload.local();
+                let entries = payload
+                    .elements()
+                    .filter(|element| element.local() != "resumptionToken");
                 match name {
                     "Identify" | "GetRecord" => name.to_owned(),
-                    _ => format!("{name} with {count} entries"),
+                    _ => format!("{name} with {}", counted(entries.count() as u64, "entry")),
                 }
             }
             None if answer.status != 200 => format!("HTTP {}", answer.status),
