@@ -6,6 +6,7 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 
 use super::document::{Document, Flaw};
+use crate::count::counted;
 
 /// How something is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
