@@ -239,8 +239,6 @@ impl Answering for Sources {
             // A client takes the next bytes for the next reply.
             reply.body = Body::default();
         }
-        let goes_on = deliver(&reply, stream, stop)?;
-        // What came with another method was not read, and would be taken for the next request.
-        Ok(goes_on && matches!(incoming.method.as_str(), "GET" | "POST" | "HEAD"))
+        deliver(&reply, stream, stop)
     }
 }

@@ -47,7 +47,9 @@ impl Incoming {
         let method = words.next().unwrap_or_default().to_owned();
         let (path, mut query) = split_target(words.next().unwrap_or_default());
         let headers: Vec<(String, String)> = lines.filter_map(|line| split_header(&line)).collect();
-        if method == "POST" {
+        if header(&headers, "Transfer-Encoding").is_some() {
+            pass_chunks(stream)?;
+        } else if method == "POST" {
             let form = read_form(stream, &headers)?;
             let both = !query.is_empty() && !form.is_empty();
             query = [query.as_str(), if both { "&" } else { "" }, &form].concat();
@@ -98,6 +100,21 @@ fn read_form(stream: &mut impl Read, headers: &[(String, String)]) -> io::Result
     let mut form = Vec::new();
     stream.take(u64::min(length, LONGEST_REQUEST)).read_to_end(&mut form)?;
     Ok(String::from_utf8_lossy(&form).into_owned())
+}
+
+/// Reads a body in chunks away, or it would be taken for the next request.
+fn pass_chunks(stream: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let mut line = String::new();
+        stream.by_ref().take(LONGEST_REQUEST).read_line(&mut line)?;
+        let size = u64::from_str_radix(line.trim(), 16).unwrap_or(0);
+        // The end of a chunk, or of all of them, is an empty line.
+        io::copy(&mut stream.by_ref().take(size.min(LONGEST_REQUEST)), &mut io::sink())?;
+        stream.by_ref().take(LONGEST_REQUEST).read_line(&mut line)?;
+        if size == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// A body in pieces, each sent so many times.

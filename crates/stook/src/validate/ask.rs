@@ -188,7 +188,16 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
+    /// Sends a request; once more if the connection failed. One that was kept may have been closed since, which is
+    /// nobody's fault.
     fn send(&mut self, question: &Question, url: &Url) -> Result<Answer, NoAnswer> {
+        match self.send_once(question, url) {
+            Err(NoAnswer::Failed(_)) if self.asked > 1 => self.send_once(question, url),
+            answer => answer,
+        }
+    }
+
+    fn send_once(&mut self, question: &Question, url: &Url) -> Result<Answer, NoAnswer> {
         if let Some(last) = self.last {
             self.sleep(self.manners.pause.saturating_sub(last.elapsed()));
         }

@@ -104,7 +104,7 @@ fn refusals() -> Vec<Case> {
         }),
         case(
             "D-13",
-            refuses("noRecordsMatch", Some("2001-01-01"), Some("2002-01-01T00:00:00Z")),
+            refuses("noRecordsMatch", Some("2020-01-01"), Some("2020-01-01T23:59:59Z")),
         ),
         case(
             "D-14",

@@ -51,6 +51,12 @@ pub fn cases() -> Vec<Case> {
             if heard.argument("metadataPrefix").as_deref() == Some("bad/prefix") {
                 given.answer_error("cannotDisseminateFormat");
             }
+        })
+        .with_severity(Severity::Warn),
+        case("E-12", |heard, given| {
+            if heard.argument("metadataPrefix").as_deref() == Some("bad/prefix") {
+                given.answer_error("noRecordsMatch");
+            }
         }),
         case("E-13", |heard, given| {
             if heard.query.len() > 5_000 {

@@ -55,8 +55,9 @@ const PROBES: &[Probe] = &[
     headers!("D-12", "until=junk", REFUSED),
     records!("D-12", "from=junk", REFUSED),
     records!("D-12", "until=junk", REFUSED),
-    headers!("D-13", "from=2001-01-01&until=2002-01-01T00:00:00Z", REFUSED),
-    records!("D-13", "from=2001-01-01&until=2002-01-01T00:00:00Z", REFUSED),
+    // Around a record that is there, so that an empty selection is no excuse.
+    headers!("D-13", "from={day}&until={day}T23:59:59Z", REFUSED),
+    records!("D-13", "from={day}&until={day}T23:59:59Z", REFUSED),
     headers!("D-14", "from=2000-01-01&until=1999-01-01", BACKWARDS),
     records!("D-14", "from=2000-01-01&until=1999-01-01", BACKWARDS),
     headers!("D-18", "from=2000-01-01&until=2000-01-01", OR_NOTHING),

@@ -1,6 +1,6 @@
 //! E: what is no request gets an error that says so.
 
-use stook_oai::ErrorCode::{BadArgument, BadVerb};
+use stook_oai::ErrorCode::{BadArgument, BadVerb, CannotDisseminateFormat};
 
 use crate::validate::exchange::{Exchange, Question};
 use crate::validate::probe::Expect::{Error, ErrorRather};
@@ -58,7 +58,8 @@ const PROBES: &[Probe] = &[
     probe(
         "E-12",
         "verb=ListRecords&from=x&metadataPrefix=bad%2Fprefix",
-        Error(&[BadArgument]),
+        // That there is no such format is true as well.
+        ErrorRather(&[BadArgument], &[(CannotDisseminateFormat, Severity::Warn)]),
     ),
 ];
 

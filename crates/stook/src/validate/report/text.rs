@@ -54,8 +54,8 @@ impl Writer {
         let mut before = None;
         for finding in findings {
             // Several findings of one answer need not say each time what was asked.
-            let asked = finding.asked.first();
-            if let Some(asked) = asked.filter(|asked| before != Some(*asked)) {
+            let asked = Some(&finding.asked);
+            for asked in finding.asked.iter().filter(|_| before != asked) {
                 self.wrapped(&format!("    asked  {} ", asked.method), 11, &asked.url);
             }
             let line = match (finding.line, finding.asked.is_empty()) {

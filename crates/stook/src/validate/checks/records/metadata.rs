@@ -38,8 +38,11 @@ const NOTHING: &[(&str, &str)] = &[
     ("R-3", "no metadata of a listed format was seen"),
     ("R-4", "no metadata of a listed format was seen"),
     ("R-5", "no metadata of a listed format was seen"),
-    ("R-6", "no metadata beside oai_dc whose schema is known here was seen"),
-    ("R-7", "no metadata in oai_dc was seen"),
+    (
+        "R-6",
+        "no metadata was seen, beside oai_dc, that stands alone and whose schema is known here",
+    ),
+    ("R-7", "no metadata in oai_dc that stands alone was seen"),
 ];
 
 pub(super) fn check(run: &mut Run<'_>) {
@@ -140,10 +143,18 @@ fn schema_location(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Fou
     }
     let locations = schema_locations(root);
     let wanted = &seen.format.schema;
-    if wanted.is_empty() || locations.contains(&wanted.as_str()) {
+    let prefix = &seen.format.prefix;
+    let is_pair = |pair: &[&str]| {
+        let namespaces = [&*seen.format.namespace, &*root.namespace];
+        matches!(pair, [namespace, schema] if namespaces.contains(namespace) && schema == wanted)
+    };
+    if wanted.is_empty() || locations.chunks(2).any(is_pair) {
         return Some(Ok(()));
     }
-    let prefix = &seen.format.prefix;
+    if locations.contains(&wanted.as_str()) {
+        let came = format!("metadata in {prefix} that names its schema for another namespace");
+        return Some(Err(seen.found(came)));
+    }
     if locations.is_empty() {
         let came = format!("metadata in {prefix} that names no schema (xsi:schemaLocation)");
         return Some(Err(seen.found(came)));
@@ -161,7 +172,7 @@ fn schema_location(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Fou
 fn stands_alone(seen: &Metadata<'_>, root: &Element) -> Option<Result<(), Found>> {
     let alone = Document::read(seen.document.written(root).as_bytes()).root;
     let came = match alone {
-        None => "metadata whose namespaces are declared outside it",
+        None => "metadata with a prefix that is declared outside it",
         Some(alone) if alone.namespace != root.namespace => "metadata whose default namespace is declared outside it",
         Some(_) => return Some(Ok(())),
     };
