@@ -426,7 +426,8 @@ fn containers_are_held_to_their_models() {
         (
             right,
             "<originDescription/>",
-            "provenance/originDescription/originDescription@harvestDate is missing",
+            "provenance/originDescription/originDescription@harvestDate is missing; also \
+             provenance/originDescription/originDescription: baseURL, identifier, datestamp, metadataNamespace are missing",
         ),
     ] {
         assert_eq!(refused(container(&origin(attributes, inside))), message);

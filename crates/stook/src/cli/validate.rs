@@ -84,6 +84,9 @@ pub(super) struct Validate {
     /// A header for each request, such as "Authorization: Bearer …"; may be given several times
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
+    /// What the repository must call itself, where it is asked at another address than its own
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
     /// What is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
@@ -124,6 +127,13 @@ impl Validate {
             written.write(&report)?;
         }
         print!("{}", self.format.of(&report, colours_are_wanted()));
+        if !report.could_test {
+            eprintln!(
+                "stook: {} could not be tested\nTry: its base URL with ?verb=Identify behind it in a browser; --user if it \
+                 asks for a password",
+                report.subject
+            );
+        }
         Ok(match (report.could_test, report.is_clean()) {
             (false, _) => Ending::CouldNot,
             (true, true) => Ending::Fine,
@@ -171,7 +181,7 @@ impl Validate {
                 None => defaults.most_requests,
             },
             evidence,
-            base_url: subject.base_url().map(str::to_owned),
+            base_url: self.base_url.clone().or_else(|| subject.base_url().map(str::to_owned)),
             earlier: self.earlier.clone(),
         })
     }

@@ -81,7 +81,7 @@ impl Options {
         time && (self.only.is_empty() || named(&self.only)) && !named(&self.skip)
     }
 
-    /// Says so when a name in `only` or `skip` is none of a check or family.
+    /// Says so when a name in `only` or `skip` is none of a check or family, or when nothing would be tested.
     ///
     /// # Errors
     /// The name, and what to try.
@@ -95,9 +95,28 @@ impl Options {
                 );
             }
         }
+        if let Some(check) = self.only.iter().find_map(|name| self.left_out(name)) {
+            let id = &check.id;
+            match check.when.option() {
+                Some(option) => bail!("{id} is only made with {option}\nTry: {option}"),
+                None if check.when == When::Never => {
+                    bail!("{id} takes more than asking, and is never made\nTry: another check")
+                }
+                None => bail!("{id} is both asked for and left out\nTry: either --only or --skip"),
+            }
+        }
         Ok(())
     }
+
+    /// The first check of a name, if none of that name would be made.
+    fn left_out(&self, name: &str) -> Option<&'static Check> {
+        let mut checks = table::all().filter(|check| table::is_of(&check.id, name));
+        let first = checks.next()?;
+        let is_made = self.wants(first) || checks.any(|check| self.wants(check));
+        (!is_made).then_some(first)
+    }
 }
+
 /// Whom a run tells, and who may stop it.
 pub struct Outside<'a> {
     /// Hears what happens.

@@ -88,6 +88,19 @@ pub enum When {
     Never,
 }
 
+impl When {
+    /// What must be given on the command line for it.
+    pub(super) fn option(self) -> Option<&'static str> {
+        match self {
+            When::Deep => Some("--deep"),
+            When::Hostile => Some("--hostile"),
+            When::OpenAire => Some("--profile openaire"),
+            When::Dini => Some("--profile dini"),
+            When::Always | When::Static | When::Never => None,
+        }
+    }
+}
+
 /// One check.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -169,6 +182,22 @@ pub fn link(section: &str) -> Option<String> {
     Some(format!("{SITE}/{document}"))
 }
 
+/// Where it stands, in words.
+#[must_use]
+pub fn spelled_out(section: &str) -> String {
+    let part = |part: &str| match part.split_once(' ').unwrap_or((part, "")) {
+        ("GR", number) => format!("guidelines for repositories {number}"),
+        ("GH", number) => format!("guidelines for harvesters {number}"),
+        ("GA", number) => format!("guidelines for aggregators {number}"),
+        ("SR", number) => format!("specification of static repositories {number}"),
+        ("XSD", _) => "the schema OAI-PMH.xsd".to_owned(),
+        _ if part.starts_with(|first: char| first.is_ascii_digit()) => format!("section {part}"),
+        _ => part.to_owned(),
+    };
+    let parts: Vec<String> = section.split(", ").map(part).collect();
+    parts.join("; ").replace(" ;", ";").trim_end().to_owned()
+}
+
 /// The documents that sections are of, by the first word of their names.
 const DOCUMENTS: [(&str, &str); 14] = [
     ("GR", "guidelines-repository.htm"),
@@ -237,6 +266,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn sections_are_spelled_out() {
+        assert_eq!(spelled_out("3.6, GR 8"), "section 3.6; guidelines for repositories 8");
+        assert_eq!(spelled_out("GH"), "guidelines for harvesters");
+        assert_eq!(spelled_out("HTTP"), "HTTP");
     }
 
     #[test]

@@ -113,8 +113,8 @@ pub(crate) fn prose(text: &str) -> Markup {
 /// A section of the specification, as a link if it is known where it stands.
 pub(crate) fn section(check: &Check) -> Markup {
     html! {
-        @if let Some(link) = table::link(&check.section) { a href=(link) rel="noreferrer" { (check.section) } }
-        @else { (check.section) }
+        @if let Some(link) = table::link(&check.section) { a href=(link) rel="noreferrer" { (table::spelled_out(&check.section)) } }
+        @else { (table::spelled_out(&check.section)) }
     }
 }
 

@@ -70,7 +70,7 @@ details .fields { padding: .3rem 0 1rem; }
 label { font-size: .88rem; font-weight: 600; }
 input, select { font: inherit; width: 100%; min-width: 0; padding: .5rem .6rem; color: inherit; background: var(--paper);
   border: 1px solid var(--soft); border-radius: 6px; height: 2.75rem; }
-input.copy { font: .9rem/1.7 ui-monospace, 'DejaVu Sans Mono', monospace; }
+input.copy { font: .9rem/2 ui-monospace, 'DejaVu Sans Mono', monospace; }
 button, .button { font: inherit; font-weight: 600; display: inline-block; padding: .55rem 1.1rem; min-height: 2.6rem; cursor: pointer;
   color: var(--paper); background: var(--link); border: 1px solid var(--link); border-radius: 6px; text-decoration: none; }
 button:hover, .button:hover { filter: brightness(1.12); }

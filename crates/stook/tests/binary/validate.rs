@@ -111,6 +111,10 @@ fn what_cannot_be_tested_ends_with_2() {
     repository.write("broken.json", "{");
     for (arguments, said) in [
         (&["validate", "http://127.0.0.1:9/oai"][..], "Connection refused"),
+        (
+            &["validate", "http://127.0.0.1:9/oai"],
+            "?verb=Identify behind it in a browser",
+        ),
         (&["validate", "other.xml"], "It could not be tested."),
         (
             &["validate", "example.org/oai"],
@@ -119,6 +123,19 @@ fn what_cannot_be_tested_ends_with_2() {
         (
             &["validate", "--only", "Y-1", "http://127.0.0.1:9/oai"],
             "there is no check or family \"Y-1\"",
+        ),
+        // What tests nothing is not clean.
+        (
+            &["validate", "--only", "U", "http://127.0.0.1:9/oai"],
+            "U-1 is only made with --hostile",
+        ),
+        (
+            &["validate", "--only", "GW-1", "http://127.0.0.1:9/oai"],
+            "takes more than asking",
+        ),
+        (
+            &["validate", "--only", "X", "--skip", "X", "http://127.0.0.1:9/oai"],
+            "both asked for and left out",
         ),
         (
             &["validate", "--report", "r.doc", "http://127.0.0.1:9/oai"],

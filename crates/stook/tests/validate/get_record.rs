@@ -67,7 +67,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .also(&["G-14"]),
         case("G-4", refuses("metadataPrefix=mods", "cannotDisseminateFormat")),
         case("G-5", |heard, given| {
-            if heard.method == "GET" && heard.is("GetRecord") && heard.argument("metadataPrefix").is_none() {
+            if heard.is("GetRecord") && heard.argument("metadataPrefix").is_none() {
                 given.answer_error("cannotDisseminateFormat");
             }
         }),

@@ -74,6 +74,9 @@ pub(crate) fn cases() -> Vec<Case> {
             .by(Script::new().fault(Fault::BaseUrlWithQuery, When::always()))
             .with_severity(Severity::Warn),
         case("I-5", said("protocolVersion", "1.1")).with_severity(Severity::Fatal),
+        case("I-5", said("protocolVersion", "2"))
+            .with_severity(Severity::Error)
+            .also(&["X-7"]),
         case("I-6", without("adminEmail")).also(&["X-7"]),
         case("I-6", said("adminEmail", "root@localhost")).with_severity(Severity::Error),
         case("I-6", said("adminEmail", "the library")).with_severity(Severity::Error),

@@ -150,8 +150,12 @@ fn protocol_version(said: &Said<'_>) -> Vec<Found> {
     match said.identify.child("protocolVersion") {
         None => vec![said.at(said.identify, "there is no protocolVersion")],
         Some(version) if version.text() != "2.0" => {
-            let came = format!("protocolVersion is {}", Excerpt(&version.text()));
-            vec![said.at(version, came)]
+            let found = said.at(version, format!("protocolVersion is {}", Excerpt(&version.text())));
+            // An older protocol cannot be tested; a slip of the pen need not hide everything else.
+            vec![match version.text().starts_with("1.") {
+                true => found,
+                false => found.with_severity(Severity::Error),
+            }]
         }
         Some(_) => Vec::new(),
     }

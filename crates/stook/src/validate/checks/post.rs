@@ -1,12 +1,12 @@
 //! P: what GET answers, POST answers too.
 
-use stook_oai::ErrorCode::{BadArgument, BadVerb};
+use std::collections::BTreeSet;
 
 use super::compare;
 use crate::validate::document::Document;
 use crate::validate::exchange::{Exchange, Question};
 use crate::validate::gather::next_page;
-use crate::validate::probe::{Expect, fill};
+use crate::validate::probe::fill;
 use crate::validate::run::{Found, Run, Stop, Verdict};
 
 const FORM_WITH_CHARSET: &str = "application/x-www-form-urlencoded; charset=UTF-8";
@@ -56,12 +56,34 @@ fn forms(run: &mut Run<'_>) -> Result<(), Stop> {
         let (plain, with_charset) = (run.ask(plain)?, run.ask(with_charset)?);
         run.judge("P-4", compare::same(&plain, &with_charset));
     }
-    run.expect("P-7", Question::post("verb=junk"), &Expect::Error(&[BadVerb]))?;
-    match fill("verb=GetRecord&identifier={id}", &run.facts) {
-        Err(why) => run.judge("P-7", Verdict::NotApplicable(why)),
-        Ok(form) => drop(run.expect("P-7", Question::post(form), &Expect::Error(&[BadArgument]))?),
+    for query in ["verb=junk", "verb=GetRecord&identifier={id}"] {
+        let verdict = match fill(query, &run.facts) {
+            Err(why) => Verdict::NotApplicable(why),
+            Ok(_) if !run.wants("P-7") => return Ok(()),
+            Ok(query) => same_errors(&*run.get(&query)?, &*run.ask(Question::post(query))?),
+        };
+        run.judge("P-7", verdict);
     }
     Ok(())
+}
+
+/// Whether both have the same codes; which ones are right is for others to say.
+fn same_errors(by_get: &Exchange, by_post: &Exchange) -> Verdict {
+    let codes = |exchange: &Exchange| {
+        exchange
+            .errors()
+            .into_iter()
+            .map(|(code, _)| code)
+            .collect::<BTreeSet<_>>()
+    };
+    let is_other = codes(by_get) != codes(by_post);
+    Verdict::unless(
+        is_other && (by_post.succeeded() || !by_post.errors().is_empty()),
+        || {
+            let came = format!("{} by POST, {} by GET", by_post.in_short(), by_get.in_short());
+            Found::new(came).on(by_get).on(by_post)
+        },
+    )
 }
 
 /// The same, unless there is no answer of the protocol, which other checks tell.

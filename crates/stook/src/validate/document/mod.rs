@@ -125,14 +125,20 @@ fn decoded(bytes: &[u8], flaws: &mut Vec<Flaw>) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(error) => {
-            // What says that it is something else is read as that, and told by what it says.
-            let told = encoding_rs::Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
-            let told = told.or_else(|| encoding_rs::Encoding::for_label(declared_encoding(bytes)?.as_bytes()));
-            match told.filter(|encoding| *encoding != encoding_rs::UTF_8) {
-                Some(encoding) => encoding.decode(bytes).0.into_owned(),
-                None => {
+            let is_other = |encoding: &&encoding_rs::Encoding| *encoding != encoding_rs::UTF_8;
+            let marked = encoding_rs::Encoding::for_bom(bytes)
+                .map(|(encoding, _)| encoding)
+                .filter(is_other);
+            let declared = || encoding_rs::Encoding::for_label(declared_encoding(bytes)?.as_bytes()).filter(is_other);
+            match (marked, declared()) {
+                // What declares that it is something else is read as that, and told by its declaration.
+                (None, Some(encoding)) => encoding.decode(bytes).0.into_owned(),
+                (marked, _) => {
                     flaws.push(Flaw::NotUtf8(error.valid_up_to()));
-                    String::from_utf8_lossy(bytes).into_owned()
+                    match marked {
+                        Some(encoding) => encoding.decode(bytes).0.into_owned(),
+                        None => String::from_utf8_lossy(bytes).into_owned(),
+                    }
                 }
             }
         }
@@ -311,6 +317,18 @@ mod tests {
             "{:?}",
             document.flaws
         );
+    }
+
+    #[test]
+    fn what_is_utf_16_is_not_utf_8_whatever_it_declares() {
+        let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><a/>";
+        let bytes: Vec<u8> = [0xff, 0xfe]
+            .into_iter()
+            .chain(text.encode_utf16().flat_map(u16::to_le_bytes))
+            .collect();
+        let document = Document::read(&bytes);
+        assert_eq!(document.flaws, [Flaw::NotUtf8(0)]);
+        assert!(document.root.is_some());
     }
 
     #[test]

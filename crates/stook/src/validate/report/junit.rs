@@ -9,13 +9,19 @@ use crate::validate::table::{self, Check, Family, Severity};
 #[must_use]
 pub fn to_junit(report: &Report) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let all = Counts::of(report, table::all());
+    let mut all = Counts::of(report, table::all());
+    let ended_early = usize::from(report.ended_early.is_some());
+    all.tests += ended_early;
+    all.errors = ended_early;
     let _ = writeln!(
         xml,
         "<testsuites name=\"{}\" {all} time=\"{:.3}\">",
         escaped(&report.subject),
         report.took.as_secs_f64()
     );
+    if let Some(reason) = &report.ended_early {
+        write_end(&mut xml, reason);
+    }
     for family in table::families().iter().filter(|family| !family.checks.is_empty()) {
         write_suite(&mut xml, report, family);
     }
@@ -26,6 +32,7 @@ pub fn to_junit(report: &Report) -> String {
 struct Counts {
     tests: usize,
     failures: usize,
+    errors: usize,
     skipped: usize,
 }
 
@@ -34,6 +41,7 @@ impl Counts {
         let mut counts = Counts {
             tests: 0,
             failures: 0,
+            errors: 0,
             skipped: 0,
         };
         for check in checks {
@@ -50,13 +58,25 @@ impl std::fmt::Display for Counts {
         let Counts {
             tests,
             failures,
+            errors,
             skipped,
         } = self;
         write!(
             formatter,
-            "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\""
+            "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\""
         )
     }
+}
+
+/// A run that did not come to its end is an error, so that nobody takes what is missing for well.
+fn write_end(xml: &mut String, reason: &str) {
+    let _ = writeln!(
+        xml,
+        "  <testsuite name=\"The run\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n    \
+         <testcase classname=\"stook.validate\" name=\"It came to its end\">\n      <error message=\"{}\"/>\n    \
+         </testcase>\n  </testsuite>",
+        escaped(reason)
+    );
 }
 
 fn failures<'r>(report: &'r Report, check: &Check) -> Vec<&'r Finding> {
@@ -115,7 +135,7 @@ fn write_case(xml: &mut String, report: &Report, check: &Check) {
 fn in_words(report: &Report, check: &Check, findings: &[&Finding]) -> String {
     let mut text = String::new();
     for finding in findings {
-        if let Some(asked) = finding.asked.first() {
+        for asked in &finding.asked {
             let _ = writeln!(text, "asked  {}", asked.curl);
         }
         let line = finding.line.map_or(String::new(), |line| format!(" (line {line})"));
@@ -128,7 +148,12 @@ fn in_words(report: &Report, check: &Check, findings: &[&Finding]) -> String {
     if more > 0 {
         let _ = writeln!(text, "more   {more} more like this");
     }
-    let _ = writeln!(text, "says   section {}\nmend   {}", check.section, check.mend.trim());
+    let _ = writeln!(
+        text,
+        "says   {}\nmend   {}",
+        table::spelled_out(&check.section),
+        check.mend.trim()
+    );
     text
 }
 

@@ -178,7 +178,8 @@ impl Report {
 
     /// Where the request and the answer of a finding were written.
     fn evidence_of(&self, finding: &Finding) -> Option<PathBuf> {
-        let file = finding.asked.first()?.file.as_ref()?;
+        // Of two requests that are compared, the second is the one that went wrong.
+        let file = finding.asked.last()?.file.as_ref()?;
         Some(self.evidence.as_ref()?.join(file))
     }
 
@@ -186,10 +187,9 @@ impl Report {
     fn why_not_made(&self, check: &Check) -> String {
         match check.when {
             When::Never => "it takes more than asking; its page says what".to_owned(),
-            When::Deep => "it is made with --deep".to_owned(),
-            When::Hostile => "it is made with --hostile".to_owned(),
-            When::OpenAire => "it is made with --profile openaire".to_owned(),
-            When::Dini => "it is made with --profile dini".to_owned(),
+            When::Deep | When::Hostile | When::OpenAire | When::Dini => {
+                format!("it is made with {}", check.when.option().unwrap_or_default())
+            }
             When::Static => "it is about the file of a static repository".to_owned(),
             When::Always if self.ended_early.is_some() => "the run ended before".to_owned(),
             When::Always => "it was not asked for".to_owned(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Finding, Report, Status};
-use crate::validate::table::{Check, Severity};
+use crate::validate::table::{self, Check, Severity};
 
 /// Columns of a line, unless a single word is longer.
 const WIDTH: usize = 100;
@@ -73,7 +73,7 @@ impl Writer {
         if more > 0 {
             self.wrapped("    more   ", 11, &format!("{more} more like this"));
         }
-        self.wrapped("    says   ", 11, &format!("section {}", check.section));
+        self.wrapped("    says   ", 11, &table::spelled_out(&check.section));
         self.wrapped("    mend   ", 11, check.mend.trim());
         self.text.push('\n');
     }
