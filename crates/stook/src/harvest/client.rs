@@ -20,7 +20,7 @@ use url::Url;
 use super::body::Unpacked;
 use crate::config::Source;
 use crate::count::counted;
-use crate::outward::Guarded;
+use crate::outward::{Guarded, base_url};
 
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -76,7 +76,7 @@ impl Client {
     /// # Errors
     /// When a setting cannot be used.
     pub(super) fn new(source: &Source, contact: &str) -> Result<Client> {
-        let base = base_url(&source.url)?;
+        let base = base_url(&source.url, "the settings user and password")?;
         let proxy = proxy(source)?;
         let resolver = Guarded::of(&base, proxy.as_ref().map(Proxy::host));
         let config = HttpConfig::builder()
@@ -201,25 +201,6 @@ impl Client {
 
 fn same_host(one: &Url, other: &Url) -> bool {
     one.host_str() == other.host_str() && one.port_or_known_default() == other.port_or_known_default()
-}
-
-/// The base URL as given, without a fragment.
-fn base_url(text: &str) -> Result<Url> {
-    let mut url = Url::parse(text.trim()).map_err(|error| {
-        anyhow!("{text:?} is not a URL: {error}\nTry: the base URL, such as https://example.org/oai")
-    })?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        bail!("{text:?} is not a web address\nTry: the base URL, such as https://example.org/oai");
-    }
-    url.set_fragment(None);
-    if url.query_pairs().any(|(name, _)| name == "verb") {
-        url.set_query(None);
-        bail!("{text:?} is a request, not a base URL\nTry: {url}");
-    }
-    if url.username() != "" || url.password().is_some() {
-        bail!("the URL holds a name or password\nTry: the settings user and password");
-    }
-    Ok(url)
 }
 
 /// Behind the query the base URL may have of its own.

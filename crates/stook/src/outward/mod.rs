@@ -1,6 +1,7 @@
 //! Requests that leave this machine: where they may go.
 
 mod address;
+mod base_url;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -12,6 +13,7 @@ use ureq::unversioned::transport::NextTimeout;
 use url::Url;
 
 pub(crate) use address::is_public;
+pub(crate) use base_url::base_url;
 
 /// Looks names up, and keeps requests away from the inside of our network unless the source itself is there.
 pub(crate) struct Guarded {

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use ureq::Agent;
 use ureq::config::Config as HttpConfig;
@@ -16,7 +16,7 @@ use url::Url;
 
 use super::document::Document;
 use super::exchange::{Answer, Exchange, Hop, NoAnswer, Question};
-use crate::outward::Guarded;
+use crate::outward::{Guarded, base_url};
 
 const MOST_REDIRECTS: usize = 5;
 /// More "come back later" in a row than this is not a repository that can be tested.
@@ -73,7 +73,7 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When it is no web address.
     pub(crate) fn new(url: &str, manners: Manners, stop: &'a AtomicBool) -> Result<Asker<'a>> {
-        let base = base_url(url)?;
+        let base = base_url(url, "--user NAME, or --header")?;
         let guard = if manners.inside {
             Guarded::of(&base, None)
         } else {
@@ -288,25 +288,6 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// The base URL as given, without a fragment.
-fn base_url(text: &str) -> Result<Url> {
-    let mut url = Url::parse(text.trim()).map_err(|error| {
-        anyhow!("{text:?} is not a URL: {error}\nTry: the base URL, such as https://example.org/oai")
-    })?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        bail!("{text:?} is not a web address\nTry: the base URL, such as https://example.org/oai");
-    }
-    url.set_fragment(None);
-    if url.query_pairs().any(|(name, _)| name == "verb") {
-        url.set_query(None);
-        bail!("{text:?} is a request, not a base URL\nTry: {url}");
-    }
-    if url.username() != "" || url.password().is_some() {
-        bail!("the URL holds a name or password\nTry: --user NAME, or --header");
-    }
-    Ok(url)
-}
-
 fn redirected(from: &Url, location: Option<&str>) -> Result<Url, NoAnswer> {
     let lost = |reason: String| NoAnswer::LostOnTheWay(reason);
     let location = location.ok_or_else(|| lost("a redirect that does not say where to".into()))?;
@@ -390,21 +371,6 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    #[test]
-    fn base_urls_are_told_from_requests_and_from_files() {
-        assert!(base_url("https://example.org/oai?repository=a#top").is_ok());
-        for (wrong, remedy) in [
-            ("example.org/oai", "such as https://"),
-            ("file:///etc/passwd", "such as https://"),
-            ("http://example.org/oai?verb=Identify", "Try: http://example.org/oai"),
-            ("http://me:secret@example.org/oai", "--user"),
-        ] {
-            let error = base_url(wrong).unwrap_err().to_string();
-            assert!(error.contains(remedy), "{error}");
-            assert!(!error.contains("secret"), "{error}");
-        }
-    }
 
     #[test]
     fn what_is_packed_is_unpacked_within_limits() {
